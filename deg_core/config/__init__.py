@@ -1,0 +1,29 @@
+"""Settings of every step, typed once: the flow's form, the YAML, the options and the manifest."""
+
+from deg_core.config.settings import (
+    CalibrateSettings,
+    DataSettings,
+    EvaluateSettings,
+    FillOptions,
+    FillSettings,
+    GateSettings,
+    MemorySettings,
+    NightlySettings,
+    PoolSettings,
+    SourceSettings,
+    TrainSettings,
+)
+
+__all__ = [
+    "CalibrateSettings",
+    "DataSettings",
+    "EvaluateSettings",
+    "FillOptions",
+    "FillSettings",
+    "GateSettings",
+    "MemorySettings",
+    "NightlySettings",
+    "PoolSettings",
+    "SourceSettings",
+    "TrainSettings",
+]

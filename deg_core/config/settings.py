@@ -1,0 +1,171 @@
+"""The settings models. Units are in the names; every field says what it is (the form shows it)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+
+class Settings(BaseModel):
+    """Frozen; an unknown key is an error, so a typo fails loudly."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class DataSettings(Settings):
+    """The documents of our own that the embedded default trains on."""
+
+    seed: int = Field(7, description="Seed; the same seed gives the same files byte for byte.")
+    train: int = Field(1200, ge=1, description="Training records.")
+    val: int = Field(120, ge=0, description="Validation records: kinds seen in training, wordings that are not.")
+    test: int = Field(60, ge=0, description="Test records: kinds held out of training.")
+    corpus: int = Field(120, ge=0, description="Unlabelled documents to fill.")
+
+
+class SourceSettings(Settings):
+    """One records file and its share of the micro-batches."""
+
+    records: str = Field(description="Records file (JSON Lines), or 'own' for the generated documents.")
+    weight: float = Field(1.0, gt=0, description="Share of the draws, relative to the other sources.")
+
+
+class PoolSettings(Settings):
+    """Records to examples in Arrow files."""
+
+    sources: tuple[SourceSettings, ...] = Field(
+        (SourceSettings(records="own"),), min_length=1, description="Records files with their weights."
+    )
+    base: str = Field("smollm2-135m", description="Backbone whose tokenizer is used: a name or a local directory.")
+    max_context_tokens: int = Field(
+        6000, ge=64, description="A longer training context trains a window around a gold span at every draw."
+    )
+    max_bad_share: float = Field(
+        0.2, ge=0, le=1, description="Stop when more than this share of a file's records is quarantined."
+    )
+    guard: tuple[str, ...] = Field(
+        (), description="Evaluation records files; a record holding one of their contexts is left out and counted."
+    )
+
+
+class MemorySettings(Settings):
+    """Memory-plan calibration: measure parts of many shapes, fit bytes per feature."""
+
+    base: str = Field("smollm2-135m", description="Backbone: a name or a local directory.")
+    target_gib: float = Field(6.0, gt=0, description="Memory that a training process may take, weights included.")
+    max_part_tokens: int = Field(4096, ge=256, description="The largest part that is measured, in tokens.")
+    lora_rank: int = Field(16, ge=0, description="Rank of the adapters that training will use; 0 = full fine-tuning.")
+
+
+class TrainSettings(Settings):
+    """One training run."""
+
+    base: str = Field("smollm2-135m", description="Backbone: a name or a local Hugging Face directory.")
+    init: str = Field(
+        "default",
+        description="Where adapters and heads start: 'default' (the checkpoint that ships), 'champion', 'fresh' or a folder.",
+    )
+    steps: int = Field(100, ge=1, description="Optimizer steps.")
+    budget_tokens: int = Field(3000, ge=128, description="Trunk and fork tokens of a step and process.")
+    max_records: int = Field(32, ge=1, description="Records of a step and process at most.")
+    lr_trunk: float = Field(2e-4, gt=0, description="Peak learning rate of adapters or trunk weights.")
+    lr_heads: float = Field(1e-3, gt=0, description="Peak learning rate of the heads.")
+    warmup_steps: int = Field(10, ge=0, description="Steps of linear warm-up.")
+    weight_decay: float = Field(0.01, ge=0, description="AdamW decay.")
+    clip_norm: float = Field(1.0, gt=0, description="Global gradient norm to clip at.")
+    lora_rank: int = Field(16, ge=0, description="Adapter rank; 0 = full fine-tuning.")
+    lora_alpha: float = Field(32.0, gt=0, description="Adapter scale is alpha / rank.")
+    lora_context: Literal["adapter", "base"] = Field(
+        "adapter", description="Which weights read the context: the adapted ones or the base model's."
+    )
+    heads_only_steps: int = Field(0, ge=0, description="First steps that leave the backbone alone.")
+    count_weight: float = Field(0.5, ge=0, description="Weight of the count loss.")
+    lm_weight: float = Field(1.0, ge=0, description="Weight of the generated text's loss.")
+    decide_forks_per_field: int = Field(0, ge=0, description="Decide forks per schema field and record; 0 = all.")
+    record_fork_tokens: int = Field(1200, ge=0, description="Fork tokens of a record and draw; 0 = no cap.")
+    save_every: int = Field(50, ge=1, description="Steps between checkpoints.")
+    nproc: int = Field(1, ge=1, description="Processes; more than one trains with ZeRO-2 under torchrun.")
+    device: str = Field("auto", description="auto, cpu or cuda.")
+    dtype: Literal["auto", "float32", "bfloat16"] = Field(
+        "auto", description="Compute type; auto = bfloat16 where the machine multiplies it fast."
+    )
+    target_gib: float = Field(6.0, gt=0, description="Memory that the planner keeps a process under.")
+    oom_max_redraws: int = Field(3, ge=0, description="Redraws of a step whose smallest part does not fit.")
+    seed: int = Field(1, description="Seed of draws and fresh weights.")
+
+
+class CalibrateSettings(Settings):
+    """One temperature per head kind, by NLL on validation records."""
+
+    max_records: int = Field(80, ge=1, description="Validation records of each source at most.")
+
+
+class EvaluateSettings(Settings):
+    """Our fill and the constrained-decoding baseline on the same documents."""
+
+    splits: tuple[Literal["train", "val", "test"], ...] = Field(("val", "test"), description="Splits evaluated.")
+    max_records: int = Field(60, ge=1, description="Records of each split and source at most (a seeded sample).")
+    baseline_records: int = Field(
+        24, ge=0, description="Of these, how many of each split and source the baseline also answers; 0 = none."
+    )
+    baseline_max_tokens: int = Field(400, ge=16, description="Token cap of one baseline answer.")
+    determinism_records: int = Field(4, ge=0, description="Records on which bitwise equality is checked.")
+    workers: int = Field(0, ge=0, description="Processes, each pinned to one core; 0 = one per core.")
+    dtype: Literal["auto", "float32", "bfloat16"] = Field("auto", description="Compute type of both systems.")
+    seed: int = Field(1, description="Seed of the sample.")
+
+
+class GateSettings(Settings):
+    """When a new checkpoint becomes champion."""
+
+    metrics: tuple[str, ...] = Field(
+        ("decide_accuracy", "extract_exact", "count_accuracy"), description="Figures that must not fall."
+    )
+    tolerance: float = Field(0.01, ge=0, description="Fall of a metric that is still no fall.")
+    max_ece: float = Field(0.25, gt=0, le=1, description="Calibration error of decided fields at most.")
+
+
+class FillOptions(Settings):
+    """Options of a fill request (contract section 9)."""
+
+    max_new_tokens: int = Field(256, ge=1, description="Tokens of a generated field without a bound of its own.")
+    max_items: int | None = Field(None, ge=0, description="Items of an array that names no maximum.")
+    date_order: Literal["MDY", "DMY"] | None = Field(None, description="How to read 03/05/2026; empty = only if unambiguous.")
+    default_offset: str | None = Field("Z", description="Offset of a date-time written without one.")
+    temperature: float = Field(0.0, ge=0, description="Sampling temperature of generated text; needs a seed above 0.")
+    seed: int | None = Field(None, description="Seed of sampling.")
+    null_margin: float | None = Field(None, description="Nats by which a value must beat null where null is allowed.")
+
+
+class FillSettings(Settings):
+    """Bulk fill of a corpus to Parquet."""
+
+    corpus: str = Field("own", description="JSON Lines, Parquet or CSV file, a folder of text files, or 'own'.")
+    schema_path: str = Field("own", description="JSON Schema file, or 'own' for the schema of the generated corpus.")
+    text_column: str = Field("text", description="Column or key that holds the document.")
+    id_column: str = Field("doc_id", description="Column or key that holds its id; row numbers where it is absent.")
+    model: str = Field("champion", description="Checkpoint folder, or 'champion'.")
+    shard_documents: int = Field(64, ge=1, description="Documents of one Parquet part.")
+    batch_documents: int = Field(8, ge=1, description="Documents filled together.")
+    workers: int = Field(0, ge=0, description="Processes; 0 = one per core.")
+    options: FillOptions = Field(FillOptions(), description="Options of every fill.")
+
+
+class NightlySettings(Settings):
+    """The whole chain."""
+
+    data: DataSettings = DataSettings()
+    pools: PoolSettings = PoolSettings()
+    memory: MemorySettings = MemorySettings()
+    train: TrainSettings = TrainSettings()
+    calibrate: CalibrateSettings = CalibrateSettings()
+    evaluate: EvaluateSettings = EvaluateSettings()
+    gate: GateSettings = GateSettings()
+    fill: FillSettings = FillSettings()
+
+    @field_validator("train")
+    @classmethod
+    def _checkpoint_cadence(cls, value: TrainSettings) -> TrainSettings:
+        if value.warmup_steps > value.steps:
+            raise ValueError("train.warmup_steps is larger than train.steps; lower it")
+        return value

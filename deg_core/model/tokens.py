@@ -1,0 +1,105 @@
+"""Tokenizer layout: the trunk around a context, and queries tokenised line by line.
+
+T = context tokens. Contract section 12.1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+
+import numpy as np
+from tokenizers import Tokenizer
+
+from deg_core.contract.errors import InputError
+
+
+@dataclass(frozen=True)
+class ContextTokens:
+    """A tokenised context.
+
+    ids: int32 [T]. starts, ends: int32 [T], half-open code-point offsets of each token; they may
+    take in a leading space, and several byte tokens may share one character.
+    """
+
+    ids: np.ndarray
+    starts: np.ndarray
+    ends: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def cover(self, start: int, end: int) -> tuple[int, int] | None:
+        """Half-open token range that covers code points [start, end); None when no token does."""
+        first = int(np.searchsorted(self.ends, start, side="right"))
+        last = int(np.searchsorted(self.starts, end, side="left"))
+        return (first, last) if first < last else None
+
+
+class Tokens:
+    """A backbone's tokenizer with the fixed text that deg puts around a context.
+
+    prefix_ids, suffix_ids: what stands before and after the context in the trunk.
+    end_id: the token that ends a generated text.
+    """
+
+    PREFIX = "<|im_start|>user\n"
+    SUFFIX = "\n"
+    END = "<|im_end|>"
+
+    def __init__(self, tokenizer: Tokenizer):
+        self._tokenizer = tokenizer
+        tokenizer.no_truncation()
+        tokenizer.no_padding()
+        end = tokenizer.token_to_id(self.END)
+        if end is None:
+            raise InputError(f"the tokenizer has no {self.END} token; use a chat model's tokenizer")
+        self.end_id: int = end
+        self.encode_line = lru_cache(maxsize=65536)(self._encode)
+
+    @classmethod
+    def load(cls, folder: str | Path) -> Tokens:
+        """Read tokenizer.json of a model folder; raises InputError when it is missing."""
+        path = Path(folder) / "tokenizer.json"
+        if not path.is_file():
+            raise InputError(f"{path} is missing; a backbone folder needs its tokenizer.json")
+        return cls(Tokenizer.from_file(str(path)))
+
+    @cached_property
+    def prefix_ids(self) -> tuple[int, ...]:
+        return self._encode(self.PREFIX)
+
+    @cached_property
+    def suffix_ids(self) -> tuple[int, ...]:
+        return self._encode(self.SUFFIX)
+
+    def _encode(self, text: str) -> tuple[int, ...]:
+        return tuple(self._tokenizer.encode(text, add_special_tokens=False).ids)
+
+    def encode_text(self, text: str) -> tuple[int, ...]:
+        """Ids of a text of which special tokens' spellings are ordinary characters."""
+        self._tokenizer.encode_special_tokens = True
+        try:
+            return self._encode(text)
+        finally:
+            self._tokenizer.encode_special_tokens = False
+
+    def encode_context(self, text: str) -> ContextTokens:
+        """Tokenise a rendered context; special tokens spelled in it are ordinary characters."""
+        self._tokenizer.encode_special_tokens = True
+        try:
+            encoding = self._tokenizer.encode(text, add_special_tokens=False)
+        finally:
+            self._tokenizer.encode_special_tokens = False
+        offsets = np.asarray(encoding.offsets, dtype=np.int32).reshape(-1, 2)
+        return ContextTokens(np.asarray(encoding.ids, dtype=np.int32), offsets[:, 0], offsets[:, 1])
+
+    def decode(self, ids: list[int]) -> str:
+        """Text of generated ids, special tokens left out."""
+        return self._tokenizer.decode(list(ids), skip_special_tokens=True)
+
+    @property
+    def vocabulary(self) -> int:
+        """Number of ids, added tokens included."""
+        return self._tokenizer.get_vocab_size(with_added_tokens=True)
