@@ -16,7 +16,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -208,10 +208,10 @@ def build_artifact(
 
 
 @contextlib.contextmanager
-def locked(path: str | os.PathLike[str], *, wait: bool = True) -> Iterator[None]:
+def locked(path: str | os.PathLike[str], *, wait: bool = True) -> Iterator[IO[str]]:
     """Hold an exclusive OS lock on a file; the kernel frees it when the process dies.
 
-    With wait=False raises InputError when another process holds it.
+    Yields the open file: a child that inherits it holds the lock too, until both are gone. With wait=False raises InputError when another process holds it.
     """
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     with open(path, "a+") as file:
@@ -219,4 +219,4 @@ def locked(path: str | os.PathLike[str], *, wait: bool = True) -> Iterator[None]
             fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
         except BlockingIOError as error:
             raise InputError(f"another process holds {path}; wait for it or stop it") from error
-        yield
+        yield file
