@@ -1,0 +1,60 @@
+"""Grouped-query attention over packed rows and prefixes by reference.
+
+H = query heads, G = key/value heads, R = H / G, D = head width, N = flat tokens, L = queries and K = keys
+of a block.
+"""
+
+from __future__ import annotations
+
+import torch
+
+from deg_core.model.rows import Block, Rows
+from deg_core.model.state import LayerState
+
+
+def attend(
+    q_NHD: torch.Tensor, k_NGD: torch.Tensor, v_NGD: torch.Tensor, rows: Rows, layer: int, grouped: bool
+) -> tuple[torch.Tensor, list[LayerState]]:
+    """Causal attention of every row over its prefix and itself.
+
+    Returns the output [N', H * D] in the dtype of q (rows beyond the table are zero) and each row's own
+    (k_GLD, v_GLD). Scores are scaled by D ** -0.5; the softmax is computed in float32.
+    """
+    k_GND, v_GND = k_NGD.transpose(0, 1), v_NGD.transpose(0, 1)
+    outputs = []
+    for block in rows.blocks(grouped, q_NHD.dtype, q_NHD.device):
+        k_GKD, v_GKD = k_GND[:, block.keys_start : block.end], v_GND[:, block.keys_start : block.end]
+        if block.prefix >= 0:
+            prefix_k, prefix_v = rows.states[block.prefix].layers[layer]
+            k_GKD, v_GKD = torch.cat((prefix_k, k_GKD), 1), torch.cat((prefix_v, v_GKD), 1)
+        outputs.append(_attend_block(q_NHD[block.start : block.end], k_GKD, v_GKD, block))
+    padding = q_NHD.shape[0] - rows.tokens
+    if padding:
+        outputs.append(outputs[0].new_zeros(padding, outputs[0].shape[1]))
+    own = [
+        (k_GND[:, start : start + length], v_GND[:, start : start + length])
+        for start, length in zip(rows.starts, rows.lengths, strict=True)
+    ]
+    return torch.cat(outputs), own
+
+
+def _attend_block(q_LHD: torch.Tensor, k_GKD: torch.Tensor, v_GKD: torch.Tensor, block: Block) -> torch.Tensor:
+    length, heads, width = q_LHD.shape
+    groups, keys = k_GKD.shape[:2]
+    repeat = heads // groups
+    q_GMD = q_LHD.view(length, groups, repeat, width).permute(1, 2, 0, 3).reshape(groups, repeat * length, width)
+    k_GDK = k_GKD.transpose(1, 2)
+    if block.bias is None:
+        scores = torch.bmm(q_GMD, k_GDK) * width**-0.5
+    else:
+        bias = block.bias.expand(groups, repeat, length, keys).reshape(groups, repeat * length, keys)
+        scores = torch.baddbmm(bias, q_GMD, k_GDK, alpha=width**-0.5)
+    out = torch.bmm(torch.softmax(scores, -1), v_GKD)
+    return out.view(groups, repeat, length, width).permute(2, 0, 1, 3).reshape(length, heads * width)
+
+
+def extend(prefix: LayerState | None, own: LayerState) -> LayerState:
+    """The layer state after a row: its prefix's keys and values followed by its own."""
+    if prefix is None:
+        return tuple(tensor.contiguous() for tensor in own)
+    return tuple(torch.cat((before, after), 1) for before, after in zip(prefix, own, strict=True))

@@ -1,0 +1,94 @@
+"""A backbone: forward(ids, rows) -> hidden, states, over explicit state (contract section 12.1).
+
+E = hidden width, N = flat tokens.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import torch
+from safetensors import safe_open
+
+from deg_core.contract.errors import InputError
+from deg_core.model.allocator import keep_heap
+from deg_core.model.families import family_of
+from deg_core.model.projection import Projector
+from deg_core.model.rows import Rows
+from deg_core.model.state import State
+
+keep_heap()
+
+
+class Backbone:
+    """Family functions and base weights; no state of its own.
+
+    weights: name -> tensor in the compute dtype, on one device.
+    """
+
+    def __init__(self, family, weights: Mapping[str, torch.Tensor]):
+        self.family = family
+        self.weights = dict(weights)
+        self.shape = family.shape
+
+    @classmethod
+    def load(cls, folder: str | Path, device: torch.device | str = "cpu", dtype: torch.dtype = torch.float32) -> Backbone:
+        """Read a Hugging Face folder (config.json and *.safetensors); raises InputError when it does not fit."""
+        folder = Path(folder)
+        family = family_of(json.loads((folder / "config.json").read_text()))
+        tensors: dict[str, torch.Tensor] = {}
+        for path in sorted(folder.glob("*.safetensors")):
+            with safe_open(path, framework="pt") as file:
+                tensors |= {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - no mapping
+        try:
+            weights = family.load(tensors)
+        except KeyError as error:
+            raise InputError(f"{folder} lacks the tensor {error}; is it a {type(family).__name__} model?") from error
+        moved: dict[int, torch.Tensor] = {}
+        for name, tensor in weights.items():
+            if id(tensor) not in moved:
+                moved[id(tensor)] = tensor.to(device=device, dtype=dtype).contiguous()
+            weights[name] = moved[id(tensor)]
+        return cls(family, weights)
+
+    @property
+    def device(self) -> torch.device:
+        return self.weights["embed"].device
+
+    @property
+    def dtype(self) -> torch.dtype:
+        return self.weights["embed"].dtype
+
+    def forward(
+        self, ids: torch.Tensor, rows: Rows, project: Projector | None = None, *, keep: bool = False
+    ) -> tuple[torch.Tensor, list[State]]:
+        """Read every row after its prefix.
+
+        ids: int64 [N]. Returns the final hidden states [N, E] after the last norm and, with keep, each
+        row's state. With a tiled projector a row's result depends on that row and its prefix alone,
+        bit for bit, whatever rows are beside it.
+        """
+        project = project or Projector(self.weights)
+        if ids.shape[0] != rows.tokens:
+            raise ValueError(f"{ids.shape[0]} ids for rows of {rows.tokens} tokens")
+        positions = rows.positions.to(ids.device)
+        if project.tile and ids.shape[0] % project.tile:
+            padding = project.tile - ids.shape[0] % project.tile
+            ids = torch.nn.functional.pad(ids, (0, padding))
+            positions = torch.nn.functional.pad(positions, (0, padding))
+        x = torch.nn.functional.embedding(ids, self.weights["embed"])
+        rotary = self.family.rotary(positions, x.dtype)
+        kept: list[list] = [[] for _ in rows.lengths]
+        for index in range(self.shape.layers):
+            x, own = self.family.layer(index, x, project, rotary, rows, grouped=not project.tile)
+            for row, layer_state in enumerate(own if keep else ()):
+                prefix = rows.prefixes[row]
+                before = rows.states[prefix].layers[index] if prefix >= 0 else None
+                kept[row].append(self.family.keep(index, before, layer_state))
+        hidden = self.family.norm(x, project.weights["norm"])[: rows.tokens]
+        states = [
+            State(rows.prefix_length(row) + rows.lengths[row], tuple(layers)) for row, layers in enumerate(kept) if keep
+        ]
+        return hidden, states
