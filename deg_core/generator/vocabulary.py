@@ -1,0 +1,72 @@
+"""Names, places and other words shared by the kinds; the last quarter of each list is held out of training."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+HELD_OUT_SHARE = 4
+
+
+@dataclass(frozen=True)
+class Phrases:
+    """Alternatives of one wording: `seen` in training, `held` only outside it."""
+
+    seen: tuple[str, ...]
+    held: tuple[str, ...]
+
+    def of(self, split: str) -> tuple[str, ...]:
+        """The alternatives of a split: train sees `seen`, val sees `held`, the others see all."""
+        return {"train": self.seen, "val": self.held}.get(split, self.seen + self.held)
+
+
+def phrases(*texts: str) -> Phrases:
+    """Hold the last quarter of the texts (at least one) out of training. Raises ValueError below two texts."""
+    if len(texts) < 2 or len(set(texts)) != len(texts):
+        raise ValueError(f"wordings must be two or more and distinct: {texts}")
+    held = max(1, len(texts) // HELD_OUT_SHARE)
+    return Phrases(texts[:-held], texts[-held:])
+
+
+FIRST_NAMES = phrases(
+    *"""Amelia Oliver Priya Mateo Ingrid Kwame Yuki Fatima Lars Chiara Tomasz Aoife Rahul Elena Björn Camille Diego
+    Hanna Ibrahim Jasmin Katarzyna Liam Mei Nikolai Olga Paulo Quentin Rosa Sven Tamar Umar Valentina Wei Ximena Youssef
+    Zofia Arjun Beatriz Cedric Dagny Emil Freya Giorgio Helena Isaac Jonas Karim Leila Marek Noor Oskar Petra
+    Ayesha Bruno Clara Dmitri Esther Farid Greta Hugo Irina Jakob Kenji Lucia Milan Nadia""".split()
+)
+LAST_NAMES = phrases(
+    *"""Okafor Lindqvist Moreau Tanaka Kowalski Fernández Haddad O'Brien Novak Rossi Schneider Patel Andersen Kaplan
+    Iyer Castellanos Dubois Ivanova Marchetti Nakamura Osei Pereira Ramos Svensson Tremblay Urban Vargas Whitfield
+    Yilmaz Zimmermann Abbott Bianchi Chowdhury Delgado Eriksen Fischer Grant Horvat Ibáñez Jansen Kessler Laurent
+    Mbeki Nielsen Ortega Popescu Quinn Reyes Sato Thorne Ueda Verhoeven
+    Achterberg Brennan Costa Dragović Eklund Ferrari Gallagher Hashimoto Ishikawa Jovanović Krüger Lemaire""".split()
+)
+COMPANY_STEMS = phrases(
+    *"""Northwind Halcyon Bluefin Corvalle Meridian Ostrava Pinecrest Quantis Redwell Silverbrook Tarnholm Umbra Vextor
+    Westmark Yarrow Zephyr Alderney Brightline Castell Dunmore Everline Fjordland Glenhaven Harwick Ironbridge Jutland
+    Kestrel Lakeshore Montclair Nordhavn Oakmere Palisade Rosenfeld Stellaris Thornbury Unity
+    Arkwright Belvoir Crownfield Delacroix Eastvale Falkirk Greystone Hollins Inverness Juniper Kirkwall Lowland""".split()
+)
+COMPANY_FORMS = phrases("Ltd", "GmbH", "Inc.", "LLC", "S.A.", "AB", "B.V.", "S.r.l.", "Pty Ltd", "Oy", "plc", "A/S")
+TRADES = phrases(
+    "Logistics", "Systems", "Foods", "Interiors", "Energy", "Textiles", "Press", "Tools", "Dental Supply", "Marine",
+    "Analytics", "Print", "Packaging", "Robotics", "Ceramics", "Lighting",
+)  # fmt: skip
+CITIES = phrases(
+    "Leeds", "Utrecht", "Porto", "Graz", "Lyon", "Malmö", "Kraków", "Austin", "Toronto", "Nagoya", "Valencia", "Cork",
+    "Tampere", "Bergen", "Ghent", "Turin", "Denver", "Pune", "Accra", "Split", "Basel", "Haifa", "Lima", "Perth",
+    "Bilbao", "Aarhus", "Bristol", "Leipzig", "Montreal", "Nantes", "Osaka", "Tallinn",
+)  # fmt: skip
+STREETS = phrases(
+    "Mill Lane", "Harbour Road", "Rue Voltaire", "Via Garibaldi", "Lindenstrasse", "Calle Mayor", "Queen Street",
+    "Storgatan", "Kerkstraat", "Elm Avenue", "Station Road", "Avenida Central", "Orchard Close", "Market Square",
+    "Church Hill", "Bahnhofstrasse", "Rua das Flores", "Canal Walk", "Birch Crescent", "Park Terrace",
+)  # fmt: skip
+MAIL_HOSTS = phrases("example.com", "example.org", "example.net", "mail.example", "post.example", "inbox.example")
+GOODS = phrases(
+    "oak desk", "cable tray", "LED panel", "steel bracket", "office chair", "label printer", "safety gloves",
+    "paper rolls", "water filter", "server rack", "USB-C dock", "floor lamp", "shelf unit", "whiteboard",
+    "toner cartridge", "network switch", "hand dryer", "tool chest", "door closer", "air purifier", "noticeboard",
+    "packing tape", "wall clock", "barcode scanner", "pallet wrap", "first-aid kit", "filing cabinet",
+    "extension lead", "mesh screen", "power strip", "conference phone", "desk organiser",
+)  # fmt: skip
+MONTHS = "January February March April May June July August September October November December".split()
