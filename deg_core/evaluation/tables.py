@@ -1,0 +1,72 @@
+"""The Parquet tables of an evaluation: their columns, and rows to Arrow (design section 6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import pyarrow as pa
+
+ROWS = pa.schema(
+    [
+        ("run", pa.string()),
+        ("system", pa.string()),
+        ("source", pa.string()),
+        ("uid", pa.string()),
+        ("pointer", pa.string()),
+        ("field", pa.string()),
+        ("mode", pa.string()),
+        ("gold", pa.string()),
+        ("predicted", pa.string()),
+        ("correct", pa.bool_()),
+        ("score", pa.float64()),
+        ("probability", pa.float64()),
+        ("confidence", pa.float64()),
+        ("gold_null", pa.bool_()),
+        ("predicted_null", pa.bool_()),
+        ("gold_start", pa.int64()),
+        ("gold_end", pa.int64()),
+        ("start", pa.int64()),
+        ("end", pa.int64()),
+        ("generated_tokens", pa.int64()),
+        ("sampled_tokens", pa.int64()),
+        ("ms", pa.float64()),
+    ]
+)
+DETAIL = pa.schema([("split", pa.string()), ("gold_probability", pa.float64()), ("brier", pa.float64())])
+FULL_ROWS = pa.schema([*ROWS, *DETAIL])
+DOCUMENTS = pa.schema(
+    [
+        ("run", pa.string()),
+        ("system", pa.string()),
+        ("source", pa.string()),
+        ("split", pa.string()),
+        ("uid", pa.string()),
+        ("prompt_tokens", pa.int64()),
+        ("generated_tokens", pa.int64()),
+        ("sampled_tokens", pa.int64()),
+        ("ms", pa.float64()),
+        ("valid", pa.bool_()),
+        ("capped", pa.bool_()),
+        ("error", pa.string()),
+    ]
+)
+ROW_COLUMNS = tuple(ROWS.names)
+DETAIL_COLUMNS = tuple(DETAIL.names)
+
+_DECISION_COLUMNS = ("run", "system", "source", "split", "uid", "pointer", "mode", "gold_probability", "brier")
+
+
+def full_rows(rows: Iterable[Mapping[str, Any]]) -> pa.Table:
+    """Rows of `compare` as a table with ROW_COLUMNS, then DETAIL_COLUMNS."""
+    return pa.Table.from_pylist(list(rows), schema=FULL_ROWS)
+
+
+def documents(rows: Iterable[Mapping[str, Any]]) -> pa.Table:
+    """One row per system and document."""
+    return pa.Table.from_pylist(list(rows), schema=DOCUMENTS)
+
+
+def decisions(rows: pa.Table) -> pa.Table:
+    """The decided leaves that came with probabilities: that of the gold outcome, and the Brier score."""
+    return rows.filter(pa.compute.is_valid(rows["brier"])).select(_DECISION_COLUMNS)
