@@ -1,0 +1,168 @@
+"""The steps of the chain behind one calling convention: settings, home, progress and the paths of their inputs.
+
+Imports of a step's package happen when it runs, so that a command that needs none of them starts at once.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from deg_core.artifacts import Home, Manifest, open_artifact, read_manifest
+from deg_core.config.settings import (
+    CalibrateSettings,
+    DataSettings,
+    EvaluateSettings,
+    FillSettings,
+    GateSettings,
+    MemorySettings,
+    PoolSettings,
+    TrainSettings,
+)
+from deg_core.contract.errors import InputError
+from deg_core.progress import Progress
+
+if TYPE_CHECKING:
+    from deg_core.registry.gate import Decision
+
+OWN = "own"
+
+
+def build_data(settings: DataSettings, home: Home, progress: Progress) -> Manifest:
+    """The generated documents."""
+    from deg_core.generator.build import build_data
+
+    return build_data(settings, home, progress)
+
+
+def build_pools(settings: PoolSettings, home: Home, progress: Progress, *, data: Path) -> list[Manifest]:
+    """One pool a source; data: the artifact that the source 'own' means."""
+    from deg_core.pools.build import build_pools
+
+    return build_pools(settings, home, progress, own_records=data / "records.jsonl")
+
+
+def calibrate_memory(settings: MemorySettings, home: Home, progress: Progress) -> Manifest:
+    """The memory plan's coefficients on this machine."""
+    from deg_core.training.memory import calibrate_memory
+
+    return calibrate_memory(settings, home, progress)
+
+
+def train(
+    settings: TrainSettings, home: Home, progress: Progress, *, pools: list[Path], memory: Path | None = None
+) -> Manifest:
+    """A training run; memory: the artifact of calibrate_memory, None = the analytic plan."""
+    from deg_core.training.run import train
+
+    return train(settings, pools, home, progress, memory)
+
+
+def calibrate(
+    settings: CalibrateSettings, home: Home, progress: Progress, *, checkpoint: Path, pools: list[Path]
+) -> Manifest:
+    """Temperatures of a checkpoint."""
+    from deg_core.evaluation.temperatures import calibrate
+
+    return calibrate(settings, checkpoint, pools, home, progress)
+
+
+def evaluate(
+    settings: EvaluateSettings, home: Home, progress: Progress, *, checkpoint: Path, records: list[Path]
+) -> Manifest:
+    """A checkpoint and the baseline on the same documents."""
+    from deg_core.evaluation.evaluate import evaluate
+
+    return evaluate(checkpoint, records, settings, home, progress)
+
+
+def run_gate(
+    settings: GateSettings,
+    home: Home,
+    progress: Progress,
+    *,
+    checkpoint: Path,
+    evaluation: Path,
+    champion_evaluation: Path | None,
+) -> Decision:
+    """Promote the checkpoint, or say why not."""
+    from deg_core.registry.gate import run_gate
+
+    numbers = finished(evaluation)
+    against = finished(champion_evaluation) if champion_evaluation else None
+    decision = run_gate(checkpoint, numbers, against, settings, home)
+    progress.say(f"{'promoted' if decision.promote else 'not promoted'}: {'; '.join(decision.reasons)}")
+    return decision
+
+
+def fill_corpus(
+    settings: FillSettings,
+    home: Home,
+    progress: Progress,
+    *,
+    data: Path | None = None,
+    run_shards: Any = None,
+) -> Manifest:
+    """Fill the corpus that the settings name; data: the artifact that 'own' means."""
+    from deg_core.bulk.engine import fill_corpus
+
+    corpus, schema = fill_inputs(settings, data)
+    checkpoint = filling_checkpoint(settings.model, home)
+    return fill_corpus(
+        settings, home, progress, corpus=corpus, schema=schema, checkpoint=checkpoint, run_shards=run_shards
+    )
+
+
+def fill_inputs(settings: FillSettings, data: Path | None) -> tuple[Path, dict[str, Any]]:
+    """The corpus and the schema of a bulk fill; raises InputError when one cannot be read."""
+    if data is None and OWN in (settings.corpus, settings.schema_path):
+        raise InputError("the generated corpus is not there; run `deg generate`, or name corpus and schema_path")
+    corpus = data / "corpus.jsonl" if data and settings.corpus == OWN else Path(settings.corpus)
+    path = data / "corpus_schema.json" if data and settings.schema_path == OWN else Path(settings.schema_path)
+    return corpus, read_json(path)
+
+
+def filling_checkpoint(name: str, home: Home) -> Path:
+    """A checkpoint folder: by path, or the champion of the home, else the one that ships."""
+    if name != "champion":
+        return Path(name)
+    from deg_core.model.model import shipped_checkpoint
+    from deg_core.registry.models import champion
+
+    found = champion(home) or shipped_checkpoint()
+    if found is None:
+        raise InputError("there is no champion and no checkpoint ships; run `deg nightly`, or name a checkpoint")
+    return found
+
+
+def record_files(settings: PoolSettings, data: Path) -> list[Path]:
+    """The records files of the pools' sources."""
+    return [data / "records.jsonl" if source.records == OWN else Path(source.records) for source in settings.sources]
+
+
+def finished(folder: Path) -> Manifest:
+    """The manifest of a finished artifact; raises InputError when it is not there and whole."""
+    manifest = open_artifact(folder)
+    if manifest is None:
+        raise InputError(f"{folder} is not a finished artifact; run the step that makes it")
+    return manifest
+
+
+def newest(home: Home, kind: str, made_by: str) -> Manifest:
+    """The newest finished artifact of a kind; made_by: the command that makes one. Raises InputError without one."""
+    folders = [path.parent for path in home.folder(kind).glob("*/manifest.json")]
+    found = [manifest for folder in folders if (manifest := read_manifest(folder)) is not None]
+    if not found:
+        raise InputError(f"{home.folder(kind)} holds nothing finished; run `{made_by}` first")
+    return max(found, key=lambda manifest: (manifest.created, manifest.id))
+
+
+def read_json(path: Path) -> Any:
+    """A JSON file; raises InputError with the place of the error."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"cannot read {path}: {error}") from error
+    except json.JSONDecodeError as error:
+        raise InputError(f"{path}:{error.lineno}:{error.colno}: not JSON ({error.msg})") from error
