@@ -49,6 +49,7 @@ class FieldPlan:
     required: True when every enclosing object requires the key.
     on_null: what an extract field that finds nothing becomes (section 4).
     max_tokens: x-max-tokens of a generate field.
+    omit_path: what an "omit" leaves out: the leaf, or the nearest optional object that requires it.
     fingerprint: sha256 of the canonical leaf, the same wherever the leaf stands.
     """
 
@@ -68,6 +69,7 @@ class FieldPlan:
     title: str | None = None
     description: str | None = None
     max_tokens: int | None = None
+    omit_path: Path = ()
     fingerprint: str = ""
 
     def __post_init__(self) -> None:
@@ -118,9 +120,11 @@ class FillPlan:
 
     fields, arrays: in schema order, depth first. schema: a private copy of the input.
     fingerprint: stable under reordering of decide and extract fields (section 6).
+    order: the path of every object, array, array item and leaf below the root, in schema order.
     """
 
     fields: tuple[FieldPlan, ...]
     arrays: tuple[ArrayPlan, ...]
     schema: Mapping[str, Any]
     fingerprint: str
+    order: tuple[Path, ...] = ()
