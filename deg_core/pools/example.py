@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-FORK_KINDS = ("choice", "score", "noul", "count", "extract", "generate")
-MAX_COUNT = 64
+from deg_core.model.fork import MAX_COUNT, ForkTokens
 
 
 def _empty(dtype: type = np.int32) -> np.ndarray:
@@ -15,34 +14,23 @@ def _empty(dtype: type = np.int32) -> np.ndarray:
 
 
 @dataclass
-class Fork:
-    """One query and its target.
+class Fork(ForkTokens):
+    """One query and its target. For generate, ids are KNOWN VALUES, header, target text and the end token.
 
-    kind: one of FORK_KINDS. ids: int32 [n], the query's tokens (for generate: KNOWN VALUES, header,
-    then the target text and the end token). field: the leaf's pointer with array indices as '*'.
-    options: int32 [o], positions in ids of the option lines' last tokens (choice, score).
-    option_tokens: int32 [o], first token of each option's text, for the readout feature.
     target: float32 [o] over the outcomes in plan order (choice, score), [2] true/false (noul),
     [MAX_COUNT + 1] over lengths (count). bounds: admissible lengths (low, high), inclusive (count).
     spans: int32 [s, 2], half-open ranges of context tokens, every one correct; none = null (extract).
     span_weights: float32 [s], a soft target over spans, or [0] when they are alternatives.
     lm_start: position in ids of the first target token (generate).
+    options_start: position in ids of the first option line's first token; the lines follow each other.
     """
 
-    kind: str
-    field: str
-    ids: np.ndarray
-    options: np.ndarray = field(default_factory=_empty)
-    option_tokens: np.ndarray = field(default_factory=_empty)
     target: np.ndarray = field(default_factory=lambda: _empty(np.float32))
     bounds: tuple[int, int] = (0, MAX_COUNT)
     spans: np.ndarray = field(default_factory=lambda: np.zeros((0, 2), np.int32))
     span_weights: np.ndarray = field(default_factory=lambda: _empty(np.float32))
     lm_start: int = 0
-
-    def __post_init__(self) -> None:
-        if self.kind not in FORK_KINDS:
-            raise ValueError(f"fork kind {self.kind!r} is none of {FORK_KINDS}")
+    options_start: int = 0
 
 
 @dataclass

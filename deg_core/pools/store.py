@@ -1,0 +1,212 @@
+"""Examples in Arrow IPC files, memory-mapped: opening one costs no scan and reading one no copy of the rest."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from deg_core.artifacts import Manifest, open_artifact
+from deg_core.contract.errors import InputError
+from deg_core.pools.example import Example, Fork
+
+_INTS = pa.list_(pa.int32())
+_FLOATS = pa.list_(pa.float32())
+
+FORK_TYPE = pa.struct(
+    [
+        ("kind", pa.string()),
+        ("field", pa.string()),
+        ("ids", _INTS),
+        ("options", _INTS),
+        ("option_tokens", _INTS),
+        ("options_start", pa.int32()),
+        ("target", _FLOATS),
+        ("low", pa.int32()),
+        ("high", pa.int32()),
+        ("spans", _INTS),
+        ("span_weights", _FLOATS),
+        ("lm_start", pa.int32()),
+    ]
+)
+SCHEMA = pa.schema(
+    [
+        ("uid", pa.string()),
+        ("split", pa.string()),
+        ("doc_id", pa.string()),
+        ("tokens", pa.int32()),
+        ("context_tokens", pa.int32()),
+        ("fork_count", pa.int32()),
+        ("context", _INTS),
+        ("forks", pa.list_(FORK_TYPE)),
+    ]
+)
+
+
+def to_batch(examples: Sequence[Example]) -> pa.RecordBatch:
+    """Examples as one record batch of SCHEMA; spans are laid flat, start and end in turn."""
+    forks = [fork for example in examples for fork in example.forks]
+    fork_columns = [
+        pa.array([fork.kind for fork in forks], pa.string()),
+        pa.array([fork.field for fork in forks], pa.string()),
+        _lists([fork.ids for fork in forks], np.int32),
+        _lists([fork.options for fork in forks], np.int32),
+        _lists([fork.option_tokens for fork in forks], np.int32),
+        pa.array([fork.options_start for fork in forks], pa.int32()),
+        _lists([fork.target for fork in forks], np.float32),
+        pa.array([fork.bounds[0] for fork in forks], pa.int32()),
+        pa.array([fork.bounds[1] for fork in forks], pa.int32()),
+        _lists([fork.spans.reshape(-1) for fork in forks], np.int32),
+        _lists([fork.span_weights for fork in forks], np.float32),
+        pa.array([fork.lm_start for fork in forks], pa.int32()),
+    ]
+    structs = pa.StructArray.from_arrays(fork_columns, fields=list(FORK_TYPE))
+    columns = [
+        pa.array([example.uid for example in examples], pa.string()),
+        pa.array([example.split for example in examples], pa.string()),
+        pa.array([example.doc_id for example in examples], pa.string()),
+        pa.array([example.tokens for example in examples], pa.int32()),
+        pa.array([len(example.context) for example in examples], pa.int32()),
+        pa.array([len(example.forks) for example in examples], pa.int32()),
+        _lists([example.context for example in examples], np.int32),
+        pa.ListArray.from_arrays(_offsets([len(example.forks) for example in examples]), structs),
+    ]
+    return pa.record_batch(columns, schema=SCHEMA)
+
+
+def _offsets(lengths: Sequence[int]) -> pa.Array:
+    return pa.array(np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]).astype(np.int32))
+
+
+def _lists(arrays: Sequence[np.ndarray], dtype: type) -> pa.ListArray:
+    values = np.concatenate(arrays).astype(dtype, copy=False) if arrays else np.zeros(0, dtype)
+    return pa.ListArray.from_arrays(_offsets([len(array) for array in arrays]), pa.array(values))
+
+
+class _ListColumn:
+    """A list column as numpy views: row i is values[offsets[i]:offsets[i + 1]], without a copy."""
+
+    def __init__(self, column: pa.ListArray):
+        self.offsets = column.offsets.to_numpy()
+        self.values = column.values.to_numpy(zero_copy_only=True)
+
+    def row(self, index: int) -> np.ndarray:
+        return self.values[self.offsets[index] : self.offsets[index + 1]]
+
+
+class _Batch:
+    """One record batch whose rows become examples."""
+
+    def __init__(self, batch: pa.RecordBatch):
+        self._uid, self._split, self._doc_id = (batch.column(name) for name in ("uid", "split", "doc_id"))
+        self._context = _ListColumn(batch.column("context"))
+        forks = batch.column("forks")
+        self._fork_offsets = forks.offsets.to_numpy()
+        names = [field.name for field in FORK_TYPE]
+        self._fork: dict[str, Any] = dict(zip(names, forks.values.flatten(), strict=True))
+        self._lists = {name: _ListColumn(self._fork[name]) for name in names if pa.types.is_list(self._fork[name].type)}
+
+    def example(self, row: int) -> Example:
+        return Example(
+            uid=self._uid[row].as_py(),
+            split=self._split[row].as_py(),
+            doc_id=self._doc_id[row].as_py(),
+            context=self._context.row(row).copy(),
+            forks=[self._read_fork(i) for i in range(self._fork_offsets[row], self._fork_offsets[row + 1])],
+        )
+
+    def _read_fork(self, index: int) -> Fork:
+        scalar = {name: self._fork[name][index].as_py() for name in self._fork if name not in self._lists}
+        arrays = {name: column.row(index).copy() for name, column in self._lists.items()}
+        return Fork(
+            **arrays | {"spans": arrays["spans"].reshape(-1, 2)},
+            kind=scalar["kind"],
+            field=scalar["field"],
+            options_start=scalar["options_start"],
+            bounds=(scalar["low"], scalar["high"]),
+            lm_start=scalar["lm_start"],
+        )
+
+
+class _Part:
+    """One memory-mapped file of record batches."""
+
+    def __init__(self, path: Path):
+        self._reader = pa.ipc.open_file(pa.memory_map(str(path)))
+        if self._reader.schema != SCHEMA:
+            raise InputError(f"{path} holds other columns than this version reads; build the pool again")
+        self.batches = [self._reader.get_batch(i) for i in range(self._reader.num_record_batches)]
+
+
+class Pool:
+    """A finished pool: examples in the order of their source file, read one at a time.
+
+    manifest: as written by the builder. lengths: int32 [n], context and fork tokens of each example.
+    context_lengths: int32 [n]. fork_counts: int32 [n]. splits, uids: str, length n.
+    """
+
+    def __init__(self, manifest: Manifest):
+        self.manifest = manifest
+        names = sorted(name for name in manifest.files if name.endswith(".arrow"))
+        self._batches = [batch for name in names for batch in _Part(manifest.path / name).batches]
+        self._first_rows = np.concatenate([[0], np.cumsum([b.num_rows for b in self._batches], dtype=np.int64)])
+        self._readers: dict[int, _Batch] = {}
+
+    @classmethod
+    def open(cls, folder: str | Path) -> Pool:
+        """Open a pool's folder; raises InputError when it is not there or not whole."""
+        manifest = open_artifact(folder)
+        if manifest is None or manifest.kind != "pool":
+            raise InputError(f"{folder} is no finished pool; run the pools step")
+        return cls(manifest)
+
+    def __len__(self) -> int:
+        return int(self._first_rows[-1])
+
+    def example(self, index: int) -> Example:
+        """The example at an index, in arrays of its own; raises IndexError out of range."""
+        if not 0 <= index < len(self):
+            raise IndexError(f"example {index} of a pool of {len(self)}")
+        at = bisect_right(self._first_rows, index) - 1
+        if at not in self._readers:
+            self._readers[at] = _Batch(self._batches[at])
+        return self._readers[at].example(index - int(self._first_rows[at]))
+
+    @cached_property
+    def lengths(self) -> np.ndarray:
+        return self._numbers("tokens")
+
+    @cached_property
+    def context_lengths(self) -> np.ndarray:
+        return self._numbers("context_tokens")
+
+    @cached_property
+    def fork_counts(self) -> np.ndarray:
+        return self._numbers("fork_count")
+
+    @cached_property
+    def splits(self) -> list[str]:
+        return self._texts("split")
+
+    @cached_property
+    def uids(self) -> list[str]:
+        return self._texts("uid")
+
+    def _numbers(self, name: str) -> np.ndarray:
+        columns = [batch.column(name).to_numpy() for batch in self._batches]
+        return np.concatenate(columns) if columns else np.zeros(0, np.int32)
+
+    def _texts(self, name: str) -> list[str]:
+        return [text for batch in self._batches for text in batch.column(name).to_pylist()]
+
+
+def write_batches(path: Path, batches: Sequence[pa.RecordBatch]) -> None:
+    """Write a file of record batches; it is not synced and not atomic, which is the caller's part."""
+    with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, SCHEMA) as writer:
+        for batch in batches:
+            writer.write_batch(batch)
