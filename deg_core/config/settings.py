@@ -148,6 +148,9 @@ class FillSettings(Settings):
     shard_documents: int = Field(64, ge=1, description="Documents of one Parquet part.")
     batch_documents: int = Field(8, ge=1, description="Documents filled together.")
     workers: int = Field(0, ge=0, description="Processes; 0 = one per core.")
+    max_failed_share: float = Field(
+        0.5, ge=0, le=1, description="Stop when more than this share of the documents cannot be filled."
+    )
     options: FillOptions = Field(FillOptions(), description="Options of every fill.")
 
 
