@@ -51,15 +51,15 @@ def folded(path: Path) -> str:
     return join("*" if step is ITEM else step for step in path)  # type: ignore[misc]
 
 
-def read_value(value: Any, pointer: str, default: Any = MISSING) -> Any:
-    """The part of a JSON value at a pointer; where there is none, `default`, else KeyError."""
+def read_value(value: Any, pointer: str, *default: Any) -> Any:
+    """The part of a JSON value at a pointer; where there is none, the default if one is given, else KeyError."""
     for step in split(pointer):
         if isinstance(value, dict) and step in value:
             value = value[step]
         elif isinstance(value, list) and step.isascii() and step.isdigit() and int(step) < len(value):
             value = value[int(step)]
-        elif default is MISSING:
-            raise KeyError(pointer)
+        elif default:
+            return default[0]
         else:
-            return default
+            raise KeyError(pointer)
     return value

@@ -16,8 +16,7 @@ from deg_core.contract.scales import exact
 
 def _format_checker() -> FormatChecker:
     checker = FormatChecker(formats=())
-    for name, is_format in CHECKS.items():
-        checker.checkers = {**checker.checkers, name: (_on_strings(is_format), ())}
+    checker.checkers = {name: (_on_strings(is_format), ()) for name, is_format in CHECKS.items()}
     return checker
 
 

@@ -14,6 +14,7 @@ from deg_core.contract.pointer import MISSING, concrete, depth, folded, read_val
 
 Lengths = Mapping[str, int]
 Indices = tuple[int, ...]
+DEFAULT_MOST_ITEMS = 32
 
 
 def array_bounds(array: ArrayPlan, max_items: int | None, trained_most: int) -> tuple[int, int]:
@@ -27,9 +28,6 @@ def array_bounds(array: ArrayPlan, max_items: int | None, trained_most: int) -> 
     if array.min_items > most:
         raise FillError(folded(array.path), f"minItems {array.min_items} is above the {most} items that can be counted")
     return array.min_items, most
-
-
-DEFAULT_MOST_ITEMS = 32
 
 
 def index_tuples(path: Path, lengths: Lengths) -> Iterator[Indices]:
