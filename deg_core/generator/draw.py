@@ -98,6 +98,10 @@ class Draw:
             raise ValueError(f"fact {key!r} is {self.facts[key]!r}; it cannot also be {value!r}")
         self.facts[key] = value
 
+    def sum_up(self, sentence: str) -> None:
+        """State the sentence that a generated field should give; no full stop follows another."""
+        self.know("summary", sentence.replace("..", "."))
+
     def maybe(self, probability: float, key: str, write: Callable[[], Part], otherwise: Part = "") -> Part:
         """With this probability what `write` states about the fact; else the fact is absent."""
         if self.chance(probability):

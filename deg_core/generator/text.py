@@ -71,11 +71,19 @@ def join(separator: str, parts: Iterable[Part]) -> Fragment:
     return Fragment(tuple(pieces))
 
 
+def capitalised(part: Part) -> Fragment:
+    """The part with a capital first letter, unless a marked value stands first."""
+    pieces = as_fragment(part).pieces
+    if not pieces or isinstance(pieces[0], Mark):
+        return Fragment(pieces)
+    return Fragment((pieces[0][:1].upper() + pieces[0][1:], *pieces[1:]))
+
+
 def lay_down(fragment: Fragment) -> tuple[str, dict[str, list[Span]]]:
     """The text, and for every marked key the half-open code point spans of its values.
 
-    The gaps that empty slots leave are closed: no space after white space, at most one blank line,
-    no full stop after another (as after the company Ltd.).
+    The gaps that empty slots leave are closed: no space or stop after white space, at most one
+    blank line, no full stop after another (as after the company Inc.).
     """
     characters: list[str] = []
     spans: dict[str, list[Span]] = {}
@@ -95,7 +103,9 @@ def lay_down(fragment: Fragment) -> tuple[str, dict[str, list[Span]]]:
 def _append(characters: list[str], character: str) -> None:
     if character == " " and (not characters or characters[-1] in " \n"):
         return
-    if character == "." and characters and characters[-1] == ".":
+    if character in ".;," and (not characters or characters[-1].isspace()):
+        return
+    if character == "." and characters[-1] == ".":
         return
     if character == "\n":
         while characters and characters[-1] == " ":

@@ -27,24 +27,29 @@ def phrases(*texts: str) -> Phrases:
     return Phrases(texts[:-held], texts[-held:])
 
 
-FIRST_NAMES = phrases(
-    *"""Amelia Oliver Priya Mateo Ingrid Kwame Yuki Fatima Lars Chiara Tomasz Aoife Rahul Elena Björn Camille Diego
+def word_list(text: str) -> Phrases:
+    """The words of a text as phrases."""
+    return phrases(*text.split())
+
+
+FIRST_NAMES = word_list(
+    """Amelia Oliver Priya Mateo Ingrid Kwame Yuki Fatima Lars Chiara Tomasz Aoife Rahul Elena Björn Camille Diego
     Hanna Ibrahim Jasmin Katarzyna Liam Mei Nikolai Olga Paulo Quentin Rosa Sven Tamar Umar Valentina Wei Ximena Youssef
     Zofia Arjun Beatriz Cedric Dagny Emil Freya Giorgio Helena Isaac Jonas Karim Leila Marek Noor Oskar Petra
-    Ayesha Bruno Clara Dmitri Esther Farid Greta Hugo Irina Jakob Kenji Lucia Milan Nadia""".split()
+    Ayesha Bruno Clara Dmitri Esther Farid Greta Hugo Irina Jakob Kenji Lucia Milan Nadia"""
 )
-LAST_NAMES = phrases(
-    *"""Okafor Lindqvist Moreau Tanaka Kowalski Fernández Haddad O'Brien Novak Rossi Schneider Patel Andersen Kaplan
+LAST_NAMES = word_list(
+    """Okafor Lindqvist Moreau Tanaka Kowalski Fernández Haddad O'Brien Novak Rossi Schneider Patel Andersen Kaplan
     Iyer Castellanos Dubois Ivanova Marchetti Nakamura Osei Pereira Ramos Svensson Tremblay Urban Vargas Whitfield
     Yilmaz Zimmermann Abbott Bianchi Chowdhury Delgado Eriksen Fischer Grant Horvat Ibáñez Jansen Kessler Laurent
     Mbeki Nielsen Ortega Popescu Quinn Reyes Sato Thorne Ueda Verhoeven
-    Achterberg Brennan Costa Dragović Eklund Ferrari Gallagher Hashimoto Ishikawa Jovanović Krüger Lemaire""".split()
+    Achterberg Brennan Costa Dragović Eklund Ferrari Gallagher Hashimoto Ishikawa Jovanović Krüger Lemaire"""
 )
-COMPANY_STEMS = phrases(
-    *"""Northwind Halcyon Bluefin Corvalle Meridian Ostrava Pinecrest Quantis Redwell Silverbrook Tarnholm Umbra Vextor
+COMPANY_STEMS = word_list(
+    """Northwind Halcyon Bluefin Corvalle Meridian Ostrava Pinecrest Quantis Redwell Silverbrook Tarnholm Umbra Vextor
     Westmark Yarrow Zephyr Alderney Brightline Castell Dunmore Everline Fjordland Glenhaven Harwick Ironbridge Jutland
     Kestrel Lakeshore Montclair Nordhavn Oakmere Palisade Rosenfeld Stellaris Thornbury Unity
-    Arkwright Belvoir Crownfield Delacroix Eastvale Falkirk Greystone Hollins Inverness Juniper Kirkwall Lowland""".split()
+    Arkwright Belvoir Crownfield Delacroix Eastvale Falkirk Greystone Hollins Inverness Juniper Kirkwall Lowland"""
 )
 COMPANY_FORMS = phrases("Ltd", "GmbH", "Inc.", "LLC", "S.A.", "AB", "B.V.", "S.r.l.", "Pty Ltd", "Oy", "plc", "A/S")
 TRADES = phrases(
@@ -69,4 +74,7 @@ GOODS = phrases(
     "packing tape", "wall clock", "barcode scanner", "pallet wrap", "first-aid kit", "filing cabinet",
     "extension lead", "mesh screen", "power strip", "conference phone", "desk organiser",
 )  # fmt: skip
-MONTHS = "January February March April May June July August September October November December".split()
+MONTHS = (
+    "January", "February", "March", "April", "May", "June",
+    "July", "August", "September", "October", "November", "December",
+)  # fmt: skip

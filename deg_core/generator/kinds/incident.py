@@ -5,7 +5,7 @@ from __future__ import annotations
 from deg_core.generator import schema as s
 from deg_core.generator.draw import Draw
 from deg_core.generator.kind import Kind
-from deg_core.generator.text import Part, join, template
+from deg_core.generator.text import Part, capitalised, join, template
 from deg_core.generator.vocabulary import CITIES, phrases
 
 CAUSES = {
@@ -125,16 +125,14 @@ def compose(draw: Draw) -> dict[str, Part]:
     outcome = {1: "without damage", 2: "with minor damage", 3: "with serious damage", 4: "with devastating damage"}[
         severity
     ]
-    draw.know(
-        "summary", f"An incident in {site}, reported by {reporter.full}, was caused by {reason} and ended {outcome}."
-    )
+    draw.sum_up(f"An incident in {site}, reported by {reporter.full}, was caused by {reason} and ended {outcome}.")
     story = [draw.phrase(CAUSES[cause]), draw.phrase(SEVERITY[severity]), draw.phrase(TOLD[told])]
     if insured is not None:
         story.append(draw.phrase(INSURED[insured]))
     times = _times(draw)
     return {
         "id": draw.say("id", draw.uuid()),
-        "other_id": draw.uuid(),
+        "other_id": draw.several_codes("SF-", 1)[0],
         "site": draw.say("site", site),
         "reporter": draw.say("reporter", reporter.full),
         "officer": draw.say("officer", officer.full),
@@ -162,7 +160,7 @@ def _people(draw: Draw, severity: int) -> Part:
     hurt = draw.maybe(
         0.75 if severity > 1 else 0, "hurt", lambda: draw.phrase(HURT, n=draw.say("hurt", draw.rng.randrange(2, 12)))
     )
-    return join("; ", draw.shuffled([present, hurt]))
+    return capitalised(join("; ", draw.shuffled([present, hurt])))
 
 
 def _costs(draw: Draw, severity: int) -> Part:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from deg_core.generator import schema as s
 from deg_core.generator.draw import Draw
 from deg_core.generator.kind import Kind
-from deg_core.generator.text import Part, join
+from deg_core.generator.text import Part, capitalised, join
 from deg_core.generator.vocabulary import CITIES, phrases
 
 TITLES = phrases("Data Engineer", "Pastry Chef", "Warehouse Planner", "Site Electrician", "Tax Accountant", "Lab Technician",
@@ -95,8 +95,7 @@ def compose(draw: Draw) -> dict[str, Part]:
     company, title, city = draw.company(), draw.wording(TITLES), draw.fresh(CITIES)
     recruiter, press = draw.person(), draw.person()
     where = {"on_site": "on site", "hybrid": "partly from home", "remote": "fully remote"}[place]
-    draw.know(
-        "summary",
+    draw.sum_up(
         f"{company} seeks a {seniority}-level {title} to work {where} in {'a permanent' if lasting else 'a temporary'} post.",
     )
     sentences = [draw.phrase(SENIORITY[seniority]), draw.phrase(PLACES[place]), draw.phrase(LASTING[lasting])]
@@ -157,7 +156,9 @@ def _skills(draw: Draw) -> Part:
     count = draw.one((1, 2, 3, 3, 4))
     draw.know("skills", count)
     wanted = [draw.say(f"skills/{i}", skill) for i, skill in enumerate(draw.several(SKILLS, count))]
-    return join(" ", [draw.phrase(WANTED, list=join(", ", wanted)), draw.phrase(NICE, x=draw.fresh(SKILLS))])
+    return join(
+        " ", [draw.phrase(WANTED, list=join(", ", wanted)), capitalised(draw.phrase(NICE, x=draw.fresh(SKILLS)))]
+    )
 
 
 VARIANTS = {

@@ -152,7 +152,7 @@ def compose(draw: Draw) -> dict[str, Part]:
         draw.know(key, value)
     customer, colleague, agent = draw.person(), draw.person(), draw.person()
     hurry = "urgently" if urgent else "without hurry"
-    draw.know("summary", f"{customer.full} writes {hurry} about {TOPIC_WORDS[topic]} and sounds {MOOD_LEVELS[mood]}.")
+    draw.sum_up(f"{customer.full} writes {hurry} about {TOPIC_WORDS[topic]} and sounds {MOOD_LEVELS[mood]}.")
     name = draw.say("customer", customer.full)
     return {
         "name": name,
