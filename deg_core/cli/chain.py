@@ -1,0 +1,173 @@
+"""`deg generate | pools | memory | train | calibrate | evaluate | gate | nightly`: the steps and the whole chain."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from deg_core import steps
+from deg_core.artifacts import Home, Manifest
+from deg_core.chain import checkpoint_of, direct, judge, nightly, prepare
+from deg_core.cli.options import HomeOption, home_of, takes_settings
+from deg_core.cli.outcome import AnswerIsNo, err
+from deg_core.config import (
+    CalibrateSettings,
+    DataSettings,
+    EvaluateSettings,
+    GateSettings,
+    MemorySettings,
+    NightlySettings,
+    PoolSettings,
+    TrainSettings,
+)
+from deg_core.contract.errors import InputError
+from deg_core.progress import Terminal
+
+RecordsOption = Annotated[
+    list[str] | None,
+    typer.Option("--records", help="Records file with its weight, PATH or PATH:WEIGHT; repeatable (default: own)."),
+]
+CheckpointOption = Annotated[
+    Path | None, typer.Option("--checkpoint", help="Checkpoint folder (default: of the newest calibration or run).")
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands, each named as its function."""
+    panel = "Chain"
+    for settings, command in (
+        (DataSettings, generate),
+        (PoolSettings, pools),
+        (MemorySettings, memory),
+        (TrainSettings, train),
+        (CalibrateSettings, calibrate),
+        (EvaluateSettings, evaluate),
+        (GateSettings, gate),
+        (NightlySettings, run_nightly),
+    ):
+        name = "nightly" if command is run_nightly else command.__name__
+        app.command(name, rich_help_panel=panel)(takes_settings(settings)(command))
+
+
+def generate(settings: DataSettings, home: HomeOption = None) -> None:
+    """Write the generated documents: records, a corpus and its schema."""
+    report(steps.build_data(settings, home_of(home), Terminal()))
+
+
+def pools(settings: PoolSettings, records: RecordsOption = None, home: HomeOption = None) -> None:
+    """Build the pools (Arrow files) of records files."""
+    for manifest in _pools(home_of(home), with_records(settings, records))[1]:
+        report(manifest)
+
+
+def memory(settings: MemorySettings, home: HomeOption = None) -> None:
+    """Measure what a training step takes, for the memory planner."""
+    report(steps.calibrate_memory(settings, home_of(home), Terminal()))
+
+
+def train(
+    settings: TrainSettings,
+    records: RecordsOption = None,
+    memory: Annotated[Path | None, typer.Option("--memory", help="Artifact of `deg memory`; none = analytic.")] = None,
+    home: HomeOption = None,
+) -> None:
+    """Train on the pools of the records files; a run that was stopped goes on where it was."""
+    place = home_of(home)
+    folders = [pool.path for pool in _pools(place, with_records(PoolSettings(base=settings.base), records))[1]]
+    report(steps.train(settings, place, Terminal(), pools=folders, memory=memory))
+
+
+def calibrate(
+    settings: CalibrateSettings,
+    checkpoint: CheckpointOption = None,
+    records: RecordsOption = None,
+    home: HomeOption = None,
+) -> None:
+    """Find one temperature per head kind on validation records."""
+    place = home_of(home)
+    found = checkpoint or checkpoint_of(steps.newest(place, "runs", "deg train"))
+    folders = [pool.path for pool in _pools(place, with_records(PoolSettings(), records))[1]]
+    report(steps.calibrate(settings, place, Terminal(), checkpoint=found, pools=folders))
+
+
+def evaluate(
+    settings: EvaluateSettings,
+    checkpoint: CheckpointOption = None,
+    records: RecordsOption = None,
+    home: HomeOption = None,
+) -> None:
+    """Compare a checkpoint with gold values and with the constrained-decoding baseline."""
+    place = home_of(home)
+    found = checkpoint or checkpoint_of(steps.newest(place, "calibrations", "deg calibrate"))
+    data = steps.build_data(DataSettings(), place, Terminal())
+    files = steps.record_files(with_records(PoolSettings(), records), data.path)
+    report(steps.evaluate(settings, place, Terminal(), checkpoint=found, records=files))
+
+
+def gate(
+    settings: GateSettings,
+    checkpoint: CheckpointOption = None,
+    records: RecordsOption = None,
+    home: HomeOption = None,
+) -> None:
+    """Evaluate a checkpoint beside the champion and promote it when it is no worse. Exit code 1: not promoted."""
+    place = home_of(home)
+    found = checkpoint or checkpoint_of(steps.newest(place, "calibrations", "deg calibrate"))
+    call = direct(place, Terminal())
+    data = call(steps.build_data, DataSettings())
+    whole = NightlySettings(gate=settings, pools=with_records(PoolSettings(), records))
+    *evaluations, decision = judge(whole, place, call, found, data.path)
+    for manifest in filter(None, evaluations):
+        report(manifest)
+    _answer(decision)
+
+
+def run_nightly(settings: NightlySettings, home: HomeOption = None) -> None:
+    """Run the whole chain; steps whose inputs did not change are not run again. Exit code 1: not promoted."""
+    place = home_of(home)
+    night = nightly(settings, place, direct(place, Terminal()))
+    for manifest in night.manifests:
+        report(manifest)
+    _answer(night.decision)
+
+
+def report(manifest: Manifest) -> None:
+    """The artifact's folder on standard output; its counts and figures as a table on standard error."""
+    table = Table(title=f"{manifest.id}{' (was there already)' if manifest.cached else ''}", title_justify="left")
+    table.add_column("figure")
+    table.add_column("value", justify="right")
+    for name, value in {**manifest.counts, **manifest.figures}.items():
+        if isinstance(value, int | float | str):
+            table.add_row(name, f"{value:.4g}" if isinstance(value, float) else str(value))
+    table.add_row("seconds", f"{manifest.seconds:.1f}")
+    err.print(table)
+    typer.echo(manifest.path)
+
+
+def with_records(settings: PoolSettings, records: list[str] | None) -> PoolSettings:
+    """Pool settings whose sources are the --records options, where there are any."""
+    if not records:
+        return settings
+    return PoolSettings.model_validate({**settings.model_dump(), "sources": [_source(text) for text in records]})
+
+
+def _source(text: str) -> dict[str, Any]:
+    path, colon, weight = text.rpartition(":")
+    if not colon:
+        return {"records": text}
+    try:
+        return {"records": path, "weight": float(weight)}
+    except ValueError as error:
+        raise InputError(f"--records {text}: {weight!r} is no weight; write PATH or PATH:WEIGHT") from error
+
+
+def _pools(home: Home, settings: PoolSettings) -> tuple[Manifest, list[Manifest]]:
+    return prepare(DataSettings(), settings, direct(home, Terminal()))
+
+
+def _answer(decision: Any) -> None:
+    if not decision.promote:
+        raise AnswerIsNo(f"not promoted: {'; '.join(decision.reasons)}")

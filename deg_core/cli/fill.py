@@ -1,0 +1,65 @@
+"""`deg fill`: one text to the response of contract section 8, or a corpus to Parquet."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from deg_core import steps
+from deg_core.artifacts import Home
+from deg_core.cli.chain import report
+from deg_core.cli.options import HomeOption, home_of, takes_settings
+from deg_core.config import DataSettings, FillSettings
+from deg_core.contract.errors import InputError
+from deg_core.progress import Terminal
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("fill")(takes_settings(FillSettings)(fill))
+
+
+def fill(
+    settings: FillSettings,
+    schema: Annotated[Path | None, typer.Option("--schema", help="JSON Schema file of the value.")] = None,
+    text: Annotated[Path | None, typer.Option("--text", help="Text file to fill from; - = standard input.")] = None,
+    home: HomeOption = None,
+) -> None:
+    """Fill a schema from one text (--schema, --text), or from every document of a corpus (--corpus)."""
+    place = home_of(home)
+    if text is not None:
+        if schema is None:
+            raise typer.BadParameter("give --schema as well", param_hint="--text")
+        typer.echo(json.dumps(fill_text(settings, place, schema, text), ensure_ascii=False, indent=2))
+        return
+    if schema is not None:
+        settings = settings.model_copy(update={"schema_path": str(schema)})
+    own = steps.OWN in (settings.corpus, settings.schema_path)
+    data = steps.build_data(DataSettings(), place, Terminal()).path if own else None
+    report(steps.fill_corpus(settings, place, Terminal(), data=data))
+
+
+def fill_text(settings: FillSettings, home: Home, schema: Path, text: Path) -> dict[str, Any]:
+    """The response of contract section 8 for one text."""
+    wanted, context = steps.read_json(schema), read_text(text)
+    from deg_core import fill as fill_one, load_model
+    from deg_core.contract import compile_schema
+
+    compile_schema(wanted)
+    model = load_model(steps.filling_checkpoint(settings.model, home), home=home)
+    return fill_one(model, context, wanted, **settings.options.model_dump())
+
+
+def read_text(path: Path) -> str:
+    """A UTF-8 text file, or standard input for "-"."""
+    try:
+        data = sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
+        return data.decode("utf-8")
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} is not UTF-8 at byte {error.start}; convert it, e.g. with iconv") from error

@@ -1,0 +1,62 @@
+"""`deg validate`: every problem of a schema or of a records file, each with its place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from deg_core.cli.outcome import AnswerIsNo, err
+from deg_core.contract.errors import InputError, SchemaError
+from deg_core.steps import read_json
+
+RECORDS_SUFFIXES = (".jsonl", ".ndjson")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("validate")(validate)
+
+
+def validate(
+    file: Annotated[Path, typer.Argument(help="A JSON Schema, or a records file (.jsonl).")],
+    records: Annotated[bool, typer.Option("--records", help="Read it as a records file whatever its name.")] = False,
+) -> None:
+    """List every problem of a schema or a records file. Exit code 1: there are problems."""
+    if not file.is_file():
+        raise InputError(f"there is no file {file}")
+    if records or file.suffix.lower() in RECORDS_SUFFIXES:
+        validate_records(file)
+    else:
+        validate_schema(file)
+
+
+def validate_schema(file: Path) -> None:
+    """Print the schema's problems as `file: pointer: message`, or what its fields are."""
+    from deg_core.contract import compile_schema
+
+    try:
+        plan = compile_schema(read_json(file))
+    except SchemaError as error:
+        for problem in error.problems:
+            typer.echo(f"{file}: {problem}")
+        raise AnswerIsNo(f"{len(error.problems)} problems in {file}") from error
+    err.print(f"{file}: {len(plan.fields)} fields, {len(plan.arrays)} arrays, plan {plan.fingerprint[:12]}")
+
+
+def validate_records(file: Path) -> None:
+    """Print the lines that are no valid record as `file: line n: reasons`."""
+    from deg_core.pools.records import Reject, read_records
+
+    read = refused = 0
+    for line in read_records(file):
+        read += 1
+        if isinstance(line, Reject):
+            refused += 1
+            typer.echo(f"{file}: {line}")
+    err.print(f"{file}: {read} records read, {read - refused} valid, {refused} refused")
+    if refused:
+        raise AnswerIsNo(f"{refused} of {read} records in {file} have problems")
+    if not read:
+        raise AnswerIsNo(f"{file} holds no record")

@@ -1,0 +1,20 @@
+"""Prefect's settings for this project: `prefect.env`, put into the environment before Prefect reads it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from dotenv import dotenv_values
+
+from deg_core.artifacts import Home
+
+FILE = Path(__file__).resolve().parents[1] / "prefect.env"
+
+
+def load_environment() -> None:
+    """Set every variable of prefect.env that is not set already; the home folders become absolute."""
+    os.environ.setdefault("DEG_HOME", str(Home().root))
+    for name, value in dotenv_values(FILE).items():
+        if value is not None:
+            os.environ.setdefault(name, value)
