@@ -150,7 +150,7 @@ def test_logs_grow_and_differ(home):
     write("memory/m-1/fit.jsonl", line(peak_bytes=20, estimate_bytes=25))
     write(
         "models/promotions.jsonl",
-        line(id="p", at="2026-01-01T00:00:00+00:00", event="promote", by="gate", checkpoint="c", numbers={"x": 1}),
+        line(id="p", at="2026-01-01T00:00:00+00:00", event="promote", by="gate", checkpoint="c", decision={"x": 1}),
     )
     write("pools/own-1/quarantine.jsonl", line(line=7, uid="u", reason="no 'context'"))
     db = connect(home)
