@@ -15,6 +15,8 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from functools import lru_cache
+from functools import cache
 from pathlib import Path
 from typing import IO, Any
 
@@ -93,6 +95,18 @@ def hash_tree(path: str | os.PathLike[str]) -> str:
         return hash_file(root)
     files = sorted(p for p in root.rglob("*") if p.is_file())
     return fingerprint({p.relative_to(root).as_posix(): hash_file(p) for p in files})
+
+
+@cache
+def source_version(*names: str) -> str:
+    """The code version of a step: a hash (16 hex digits) of the sources of these packages or files of deg_core."""
+    root = Path(__file__).parent
+    files = sorted(path for name in names for path in _sources(root / name))
+    return fingerprint({path.relative_to(root).as_posix(): hash_file(path) for path in files})[:16]
+
+
+def _sources(path: Path) -> list[Path]:
+    return [path] if path.is_file() else [found for found in path.rglob("*") if found.suffix in (".py", ".j2")]
 
 
 def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
@@ -220,3 +234,13 @@ def locked(path: str | os.PathLike[str], *, wait: bool = True) -> Iterator[IO[st
         except BlockingIOError as error:
             raise InputError(f"another process holds {path}; wait for it or stop it") from error
         yield file
+
+
+@lru_cache
+def source_version(*packages: str) -> str:
+    """A hash (16 hex digits) of the source files of packages or modules below deg_core, e.g. "model", "fill"."""
+    root = Path(__file__).parent
+    files = sorted(
+        path for name in packages for path in ([root / name] if name.endswith(".py") else (root / name).rglob("*.py"))
+    )
+    return fingerprint({path.relative_to(root).as_posix(): hash_file(path) for path in files})[:16]

@@ -19,11 +19,13 @@ from typing import Any
 
 import regex
 
-from deg_core.contract.plan import ITEM, FieldPlan, FillPlan, Path
+from deg_core.contract.plan import ITEM, FieldPlan, Path
 from deg_core.contract.pointer import folded, join
+from deg_core.pools.records import Record
 
 GENERATE_CORRECT_F1 = 0.5
 COUNT = "count"
+TEXT_MODES = ("extract.span", "generate")
 
 _WORD = regex.compile(r"[\p{L}\p{N}]+(?:[.,][\p{N}]+)*")
 
@@ -56,36 +58,30 @@ class Answer:
     per_leaf_tokens: bool = False
 
 
-@dataclass(frozen=True)
-class Place:
-    """Where rows come from: the evaluation's id, the system, the records file and its split."""
-
-    run: str
-    system: str
-    source: str
-    split: str
-
-
-def compare(plan: FillPlan, record: Mapping[str, Any], context: str, answer: Answer, place: Place) -> list[dict]:
+def compare(record: Record, answer: Answer, *, run: str, system: str, source: str) -> list[dict]:
     """Rows of one document, in plan order: every leaf and array found in the gold value or in the answer.
 
-    record: uid, value, and optionally spans and span_alternatives (training specification, section 1).
-    context: the rendered context that spans point into. The keys of a row are ROW_COLUMNS and DETAIL_COLUMNS
-    of `deg_core.evaluation.tables`; gold and predicted are JSON text, None where the key is absent.
+    run: the evaluation's id. source: the records file's name. The keys of a row are ROW_COLUMNS and
+    DETAIL_COLUMNS of `deg_core.evaluation.tables`; gold and predicted are JSON text, None where the key is
+    absent. Without an answer every judged row is wrong and none counts as a predicted null.
     """
-    gold = record["value"]
+    gold = record.value
     rows = []
-    for field in plan.fields:
+    for field in record.plan.fields:
         for pointer in _pointers(field.path, gold, answer.value):
             sides = _look_up(gold, pointer), _look_up(answer.value, pointer)
-            rows.append(_leaf_row(field, join(pointer), sides, record, context, answer.meta))
-    for array in plan.arrays:
+            rows.append(_leaf_row(field, join(pointer), sides, record, answer.meta))
+    for array in record.plan.arrays:
         for pointer in _pointers(array.path, gold, answer.value):
             lengths = [_length(_look_up(value, pointer)) for value in (gold, answer.value)]
             rows.append(_count_row(folded(array.path), join(pointer), *lengths))
+    if answer.value is None:
+        for row in rows:
+            row |= {"correct": None if row["correct"] is None else False, "predicted": None, "predicted_null": False}
+            row["score"] = 0.0 if row["mode"] in TEXT_MODES and row["correct"] is not None else None
     _add_costs(rows, answer)
-    head = {"run": place.run, "system": place.system, "source": place.source, "uid": record["uid"]}
-    return [head | {"split": place.split} | row for row in rows]
+    head = {"run": run, "system": system, "source": source, "split": record.split, "uid": record.uid}
+    return [head | row for row in rows]
 
 
 def token_f1(gold: str, predicted: str) -> float:
@@ -145,16 +141,15 @@ def _leaf_row(
     field: FieldPlan,
     pointer: str,
     sides: tuple[tuple[Any, bool], tuple[Any, bool]],
-    record: Mapping[str, Any],
-    context: str,
+    record: Record,
     meta: Mapping[str, Mapping[str, Any]],
 ) -> dict:
     (gold, gold_exists), (predicted, predicted_exists) = sides
     found = meta.get(pointer, {})
-    spans = _gold_spans(record, pointer)
+    spans = record.annotations.spans.get(pointer, ())
     gold_start, gold_end = spans[0] if spans else (None, None)
     start, end = found.get("span") or (None, None)
-    correct, score = _judge(field, gold, predicted, [context[slice(*span)] for span in spans])
+    correct, score = _judge(field, gold, predicted, [record.context[slice(*span)] for span in spans])
     if gold_exists != predicted_exists:
         correct = False
     return {
@@ -211,7 +206,7 @@ def _judge(field: FieldPlan, gold: Any, predicted: Any, gold_texts: list[str]) -
         return None, None
     if gold_null or predicted_null:
         same = gold_null and predicted_null
-        return same, float(same) if field.mode in ("extract.span", "generate") else None
+        return same, float(same) if field.mode in TEXT_MODES else None
     if field.mode == "extract.number":
         return _both_numbers(gold, predicted) and gold == predicted, None
     if field.mode == "extract.date":
@@ -237,14 +232,6 @@ def _same_scalar(left: Any, right: Any) -> bool:
     if isinstance(left, bool) or isinstance(right, bool):
         return left is right
     return left == right and (type(left) is type(right) or _both_numbers(left, right))
-
-
-def _gold_spans(record: Mapping[str, Any], pointer: str) -> list[tuple[int, int]]:
-    """The gold span and its alternatives, the gold one first."""
-    first = (record.get("spans") or {}).get(pointer)
-    others = (record.get("span_alternatives") or {}).get(pointer) or []
-    spans = [first, *others] if first is not None else others
-    return [tuple(span) for span in dict.fromkeys(map(tuple, spans))]
 
 
 def _probability(field: FieldPlan, found: Mapping[str, Any]) -> float | None:

@@ -1,4 +1,8 @@
-"""The Parquet tables of an evaluation: their columns, and rows to Arrow (design section 6)."""
+"""The Parquet tables of an evaluation: their columns, and rows to Arrow.
+
+ROWS are the columns that design section 6 names; DETAIL comes after them in rows.parquet: the split, and for
+decided leaves the probability of the gold outcome and the Brier score (sum of squares over the outcomes, 0 to 2).
+"""
 
 from __future__ import annotations
 
@@ -54,8 +58,6 @@ DOCUMENTS = pa.schema(
 ROW_COLUMNS = tuple(ROWS.names)
 DETAIL_COLUMNS = tuple(DETAIL.names)
 
-_DECISION_COLUMNS = ("run", "system", "source", "split", "uid", "pointer", "mode", "gold_probability", "brier")
-
 
 def full_rows(rows: Iterable[Mapping[str, Any]]) -> pa.Table:
     """Rows of `compare` as a table with ROW_COLUMNS, then DETAIL_COLUMNS."""
@@ -65,8 +67,3 @@ def full_rows(rows: Iterable[Mapping[str, Any]]) -> pa.Table:
 def documents(rows: Iterable[Mapping[str, Any]]) -> pa.Table:
     """One row per system and document."""
     return pa.Table.from_pylist(list(rows), schema=DOCUMENTS)
-
-
-def decisions(rows: pa.Table) -> pa.Table:
-    """The decided leaves that came with probabilities: that of the gold outcome, and the Brier score."""
-    return rows.filter(pa.compute.is_valid(rows["brier"])).select(_DECISION_COLUMNS)
