@@ -1,0 +1,1 @@
+"""The steps and the nightly chain as Prefect flows: one deployment a file."""

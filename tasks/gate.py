@@ -17,9 +17,7 @@ if TYPE_CHECKING:
 
 
 @task(name="gate", description="Promote the checkpoint when it is no worse than the champion.", **STEP_OPTIONS)
-def run_gate(
-    settings: GateSettings, checkpoint: Path, evaluation: Path, champion_evaluation: Path | None
-) -> "Decision":
+def run_gate(settings: GateSettings, checkpoint: Path, evaluation: Path, champion_evaluation: Path | None) -> Decision:
     decision = run_step(
         steps.run_gate,
         settings,

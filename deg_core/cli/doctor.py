@@ -126,7 +126,9 @@ def _disk(home: Home) -> Check:
     place = next(path for path in (home.root, *home.root.parents) if path.exists())
     free = shutil.disk_usage(place).free / GIB
     seen = f"{free:.1f} GiB free at {place}"
-    return Check("disk", "ok", seen) if free > 5 else Check("disk", "warn", seen, "free some, or set DEG_HOME elsewhere")
+    return (
+        Check("disk", "ok", seen) if free > 5 else Check("disk", "warn", seen, "free some, or set DEG_HOME elsewhere")
+    )
 
 
 def _home(home: Home) -> Check:
@@ -204,4 +206,6 @@ def _prefect() -> Check:
             return Check("prefect", "ok" if answer.status == 200 else "warn", f"server at {url}")
     except (urllib.error.URLError, OSError, ValueError) as error:
         reason = getattr(error, "reason", error)
-        return Check("prefect", "warn", f"no server at {url} ({reason})", "start one with make prefect; not needed for `deg`")
+        return Check(
+            "prefect", "warn", f"no server at {url} ({reason})", "start one with make prefect; not needed for `deg`"
+        )

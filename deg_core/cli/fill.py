@@ -46,7 +46,8 @@ def fill(
 def fill_text(settings: FillSettings, home: Home, schema: Path, text: Path) -> dict[str, Any]:
     """The response of contract section 8 for one text."""
     wanted, context = steps.read_json(schema), read_text(text)
-    from deg_core import fill as fill_one, load_model
+    from deg_core import fill as fill_one
+    from deg_core import load_model
     from deg_core.contract import compile_schema
 
     compile_schema(wanted)

@@ -2,8 +2,73 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+from typing import Annotated
+
 import typer
+from rich.console import Console
+from rich.table import Table
+
+from deg_core.cli.options import HomeOption, home_of
+from deg_core.cli.outcome import err
+from deg_core.contract.errors import InputError
+from deg_core.registry import models as registry
+
+group = typer.Typer(help="The checkpoints that were decided on, and the champion.", no_args_is_help=True)
 
 
 def register(app: typer.Typer) -> None:
     """Add the group."""
+    app.add_typer(group, name="models", rich_help_panel="Results")
+
+
+@group.command("list")
+def list_models(
+    home: HomeOption = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print them as JSON.")] = False,
+) -> None:
+    """Every checkpoint that the log knows, the latest decision first."""
+    found = registry.list_models(home_of(home))
+    if as_json:
+        typer.echo(json.dumps([{**model.__dict__, "checkpoint": str(model.checkpoint)} for model in found], indent=1))
+        return
+    table = Table("status", "decided", "by", "checkpoint", "content")
+    for model in found:
+        place = str(model.checkpoint) if model.present else f"{model.checkpoint} (gone)"
+        table.add_row(model.status, model.at, model.by, place, model.content[:12])
+    Console().print(table)
+
+
+@group.command()
+def show(
+    checkpoint: Annotated[Path | None, typer.Argument(help="Checkpoint folder (default: the champion).")] = None,
+    home: HomeOption = None,
+) -> None:
+    """What was decided on a checkpoint, and why, as JSON; oldest first."""
+    place = home_of(home)
+    folder = checkpoint or registry.champion(place)
+    if folder is None:
+        raise InputError("there is no champion yet; run `deg nightly`, or `deg models promote FOLDER`")
+    entries = [e for e in registry.history(place) if Path(e["checkpoint"]).resolve() == folder.resolve()]
+    if not entries:
+        raise InputError(f"nothing was decided on {folder}; `deg models list` shows what was")
+    typer.echo(json.dumps(entries, indent=1, ensure_ascii=False))
+
+
+@group.command()
+def promote(
+    checkpoint: Annotated[Path, typer.Argument(help="Checkpoint folder.")],
+    reason: Annotated[str, typer.Option("--reason", help="Why; it is kept in the log.")] = "by hand",
+    home: HomeOption = None,
+) -> None:
+    """Make a checkpoint champion without asking the gate."""
+    typer.echo(registry.promote(home_of(home), checkpoint, {"promote": True, "reasons": [reason]}, "user"))
+
+
+@group.command()
+def rollback(home: HomeOption = None) -> None:
+    """Make the previous champion champion again; repeated, it goes further back."""
+    folder = registry.roll_back(home_of(home))
+    err.print("champion is again:")
+    typer.echo(folder)

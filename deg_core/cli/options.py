@@ -8,7 +8,7 @@ import types
 import typing
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 from pydantic import BaseModel
@@ -34,7 +34,9 @@ def takes_settings(model: type[BaseModel]) -> Callable[[Callable[..., Any]], Cal
     The command's first parameter receives the finished settings. Fields that hold settings of their own
     are reached with `--set group.name=value`.
     """
-    flags = {name: _flag(name, field) for name, field in model.model_fields.items() if not nested_model(field.annotation)}
+    flags = {
+        name: _flag(name, field) for name, field in model.model_fields.items() if not nested_model(field.annotation)
+    }
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         first, *own = inspect.signature(command, eval_str=True).parameters.values()
@@ -43,7 +45,9 @@ def takes_settings(model: type[BaseModel]) -> Callable[[Callable[..., Any]], Cal
         def wrapper(**arguments: Any) -> Any:
             given = {name: arguments.pop(name) for name in flags}
             config, assignments = arguments.pop("config"), arguments.pop("assignments")
-            settings = read_settings(model, config, assignments, {k: v for k, v in given.items() if v not in (None, [])})
+            settings = read_settings(
+                model, config, assignments, {k: v for k, v in given.items() if v not in (None, [])}
+            )
             return command(settings, **arguments)
 
         parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in [*own, *_COMMON, *flags.values()]]
@@ -69,7 +73,9 @@ _COMMON = (
         "assignments",
         Annotated[
             list[str] | None,
-            typer.Option("--set", help="One setting as key=value, e.g. options.seed=1; repeatable.", rich_help_panel=PANEL),
+            typer.Option(
+                "--set", help="One setting as key=value, e.g. options.seed=1; repeatable.", rich_help_panel=PANEL
+            ),
         ],
         None,
     ),
