@@ -85,15 +85,15 @@ def read_records(path: str | Path, offset: int = 0, first_line: int = 1) -> Iter
         line = parse_line(raw, schemas)
         if not isinstance(line, Reject):
             if line.uid in seen:
-                line = duplicate(line)
+                line = Reject(line.line, line.offset, line.uid, duplicate_uid(line.uid))
             else:
                 seen.add(line.uid)
         yield line
 
 
-def duplicate(line: Record | DecisionRecord) -> Reject:
-    """The refusal of a record whose uid an earlier record has."""
-    return Reject(line.line, line.offset, line.uid, f"/uid: {line.uid!r} is the uid of an earlier record")
+def duplicate_uid(uid: str) -> str:
+    """The reason to refuse a record whose uid an earlier record has."""
+    return f"/uid: {uid!r} is the uid of an earlier record"
 
 
 def parse_line(raw: RawLine, schemas: Schemas) -> Line:

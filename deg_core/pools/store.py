@@ -205,8 +205,6 @@ class Pool:
         return [text for batch in self._batches for text in batch.column(name).to_pylist()]
 
 
-def write_batches(path: Path, batches: Sequence[pa.RecordBatch]) -> None:
-    """Write a file of record batches; it is not synced and not atomic, which is the caller's part."""
-    with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, SCHEMA) as writer:
-        for batch in batches:
-            writer.write_batch(batch)
+def read_uids(path: Path) -> list[str]:
+    """The uids of one Arrow file."""
+    return [uid for batch in _Part(path).batches for uid in batch.column("uid").to_pylist()]
