@@ -16,7 +16,8 @@ from deg_core.generator.vocabulary import Phrases
 
 T = TypeVar("T")
 DATE_STYLES = ("day month year", "month day, year", "iso", "day mon year", "us slashes", "eu dots", "eu slashes")
-CURRENCIES = {"USD": "$", "GBP": "£", "EUR": "€", "CAD": "CA$", "SEK": "kr", "CHF": "CHF"}
+CURRENCIES = ("USD", "GBP", "EUR", "CAD", "SEK", "CHF")
+PREFIX_SYMBOLS = {"USD": "$", "GBP": "£", "CAD": "CA$"}
 LAST_UNAMBIGUOUS_MONTH_NUMBER = 12
 
 
@@ -45,7 +46,7 @@ class Draw:
         self.facts: dict[str, Any] = {}
         self.used: list[str] = []
         self._taken: set[str] = set()
-        self.currency = self.rng.choice(tuple(CURRENCIES))
+        self.currency = self.rng.choice(CURRENCIES)
         self.date_style = self.rng.choice(DATE_STYLES)
         self.decimal_comma = self.currency in ("EUR", "SEK") and self.chance(0.6)
         self.symbol = self.chance(0.4)
@@ -97,10 +98,6 @@ class Draw:
         if key in self.facts and self.facts[key] != value:
             raise ValueError(f"fact {key!r} is {self.facts[key]!r}; it cannot also be {value!r}")
         self.facts[key] = value
-
-    def sum_up(self, sentence: str) -> None:
-        """State the sentence that a generated field should give; no full stop follows another."""
-        self.know("summary", sentence.replace("..", "."))
 
     def maybe(self, probability: float, key: str, write: Callable[[], Part], otherwise: Part = "") -> Part:
         """With this probability what `write` states about the fact; else the fact is absent."""
@@ -204,8 +201,8 @@ class Draw:
 
     def with_currency(self, amount: Part) -> Fragment:
         """An amount with the document's currency before or after it."""
-        if self.symbol and self.currency in ("USD", "GBP", "CAD"):
-            return CURRENCIES[self.currency] + template("{a}", a=amount)
+        if self.symbol and self.currency in PREFIX_SYMBOLS:
+            return PREFIX_SYMBOLS[self.currency] + template("{a}", a=amount)
         if self.symbol and self.currency == "EUR":
             return template("{a} €" if self.decimal_comma else "€{a}", a=amount)
         return template("{a} {c}" if self.decimal_comma else "{c} {a}", a=amount, c=self.currency)

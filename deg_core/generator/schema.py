@@ -117,7 +117,7 @@ def core(node: Node) -> Node:
     return replace(node, core=True)
 
 
-WRITTEN_SHARE = 0.4
+WRITTEN_SHARE = 0.5
 DROPPED_SHARE = 0.12
 
 

@@ -83,7 +83,7 @@ def lay_down(fragment: Fragment) -> tuple[str, dict[str, list[Span]]]:
     """The text, and for every marked key the half-open code point spans of its values.
 
     The gaps that empty slots leave are closed: no space or stop after white space, at most one
-    blank line, no full stop after another (as after the company Inc.).
+    blank line.
     """
     characters: list[str] = []
     spans: dict[str, list[Span]] = {}
@@ -104,8 +104,6 @@ def _append(characters: list[str], character: str) -> None:
     if character == " " and (not characters or characters[-1] in " \n"):
         return
     if character in ".;," and (not characters or characters[-1].isspace()):
-        return
-    if character == "." and characters[-1] == ".":
         return
     if character == "\n":
         while characters and characters[-1] == " ":

@@ -51,7 +51,7 @@ COMPANY_STEMS = word_list(
     Kestrel Lakeshore Montclair Nordhavn Oakmere Palisade Rosenfeld Stellaris Thornbury Unity
     Arkwright Belvoir Crownfield Delacroix Eastvale Falkirk Greystone Hollins Inverness Juniper Kirkwall Lowland"""
 )
-COMPANY_FORMS = phrases("Ltd", "GmbH", "Inc.", "LLC", "S.A.", "AB", "B.V.", "S.r.l.", "Pty Ltd", "Oy", "plc", "A/S")
+COMPANY_FORMS = phrases("Ltd", "GmbH", "Corp", "LLC", "SA", "AB", "BV", "Srl", "Pty Ltd", "Oy", "plc", "AG")
 TRADES = phrases(
     "Logistics", "Systems", "Foods", "Interiors", "Energy", "Textiles", "Press", "Tools", "Dental Supply", "Marine",
     "Analytics", "Print", "Packaging", "Robotics", "Ceramics", "Lighting",
@@ -66,7 +66,8 @@ STREETS = phrases(
     "Storgatan", "Kerkstraat", "Elm Avenue", "Station Road", "Avenida Central", "Orchard Close", "Market Square",
     "Church Hill", "Bahnhofstrasse", "Rua das Flores", "Canal Walk", "Birch Crescent", "Park Terrace",
 )  # fmt: skip
-MAIL_HOSTS = phrases("example.com", "example.org", "example.net", "mail.example", "post.example", "inbox.example")
+MAIL_HOSTS = phrases("example.com", "example.org", "example.net", "mail.example", "post.example", "web.example", "inbox.example",
+                     "letters.example")  # fmt: skip
 GOODS = phrases(
     "oak desk", "cable tray", "LED panel", "steel bracket", "office chair", "label printer", "safety gloves",
     "paper rolls", "water filter", "server rack", "USB-C dock", "floor lamp", "shelf unit", "whiteboard",

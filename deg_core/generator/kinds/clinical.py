@@ -12,14 +12,14 @@ SYSTEMS = {
     "respiratory": phrases("Coughs at night and hears a whistle when breathing out.", "Short of breath on the stairs, with green sputum.",
                            "Blocked nose and a rattle over both lungs.", "Wheezes since the birch trees flower.",
                            "A dry cough for three weeks, worse in cold air.", "Breathes fast and brings up phlegm."),
-    "cardiac": phrases("Feels the pulse race and skip beats.", "A tight chest when walking uphill, gone at rest.", "Ankles swell towards evening and the heart murmurs.",
-                       "Woke with pressure behind the breastbone that went into the left arm.", "The heart stumbles several times a day.",
+    "cardiac": phrases("Feels the pulse race and skip beats.", "The pulse pounds in the throat when walking uphill.", "Ankles swell towards evening and the heart murmurs.",
+                       "An irregular beat was noticed when giving blood.", "The heart stumbles several times a day.",
                        "Palpitations and a murmur over the aortic valve."),
-    "musculoskeletal": phrases("The left knee hurts on bending and is swollen.", "Cannot lift the arm above the shoulder since a fall.",
-                               "The lower back is stiff in the morning.", "A twisted ankle, tender on the outside.",
-                               "Neck pain after long hours at the desk.", "The hip aches when climbing out of the car."),
+    "musculoskeletal": phrases("The left knee is swollen and will not bend fully.", "Cannot lift the arm above the shoulder since a fall.",
+                               "The lower back is stiff in the morning.", "A twisted ankle has turned blue.",
+                               "The neck hardly turns after long hours at the desk.", "The hip locks when climbing out of the car."),
     "skin": phrases("An itching red patch on both elbows.", "Small blisters have appeared along the ribs.", "A mole on the back has changed its edge.",
-                    "Hives on the arms since Sunday.", "Dry scales behind the ears.", "A rash that burns spread over the neck."),
+                    "Hives on the arms since Sunday.", "Dry scales behind the ears.", "A red rash spread over the neck."),
 }  # fmt: skip
 PAIN = {
     0: phrases("Says that nothing hurts.", "Is free of pain.", "Does not suffer any pain at present.", "No pain was mentioned even on pressure."),
@@ -124,7 +124,7 @@ def compose(draw: Draw) -> dict[str, Part]:
         "musculoskeletal": "a joint or muscle",
         "skin": "a skin",
     }[system]
-    draw.sum_up(f"{patient} has {complaint} complaint with {PAIN_LEVELS[pain] if pain else 'no'} pain and is "
+    draw.know("summary", f"{patient} has {complaint} complaint with {PAIN_LEVELS[pain] if pain else 'no'} pain and is "
               f"{'referred to a specialist' if referred else 'treated at the practice'}.")  # fmt: skip
     story = [draw.phrase(PAIN[pain]), draw.phrase(BETTER[course]), draw.phrase(REFERRED[referred])]
     if smokes is not None:

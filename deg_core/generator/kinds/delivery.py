@@ -52,7 +52,7 @@ def compose(draw: Draw) -> dict[str, Part]:
         draw.know(key, value)
     sender, receiver, carrier = draw.company(), draw.company(), draw.company()
     number, order = draw.several_codes(draw.one(("DN-", "L", "8-")), 2)
-    draw.sum_up(f"{carrier} delivered goods from {sender} to {receiver}, and the load was {state}.")
+    draw.know("summary", f"{carrier} delivered goods from {sender} to {receiver}, and the load was {state}.")
     story = [draw.phrase(STATES[state]), draw.phrase(SIGNED[signed]), draw.phrase(HURRY[hurry])]
     story += [draw.phrase(COLD[cold])] if cold is not None else []
     dates = _dates(draw)

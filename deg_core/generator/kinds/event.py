@@ -89,7 +89,8 @@ def compose(draw: Draw) -> dict[str, Part]:
         draw.know(key, value)
     title, house, city, host = draw.wording(TITLES), draw.wording(HOUSES), draw.fresh(words.CITIES), draw.company()
     contact, press = draw.person(), draw.person()
-    draw.sum_up(
+    draw.know(
+        "summary",
         f"{title} is {'an outdoor' if outside else 'an indoor'} {form} for {audience} in {city}, hosted by {host}.",
     )
     story = [draw.phrase(AUDIENCES[audience]), draw.phrase(FORMS[form]), draw.phrase(OUTSIDE[outside])]

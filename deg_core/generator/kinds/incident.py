@@ -125,7 +125,9 @@ def compose(draw: Draw) -> dict[str, Part]:
     outcome = {1: "without damage", 2: "with minor damage", 3: "with serious damage", 4: "with devastating damage"}[
         severity
     ]
-    draw.sum_up(f"An incident in {site}, reported by {reporter.full}, was caused by {reason} and ended {outcome}.")
+    draw.know(
+        "summary", f"An incident in {site}, reported by {reporter.full}, was caused by {reason} and ended {outcome}."
+    )
     story = [draw.phrase(CAUSES[cause]), draw.phrase(SEVERITY[severity]), draw.phrase(TOLD[told])]
     if insured is not None:
         story.append(draw.phrase(INSURED[insured]))
@@ -222,8 +224,8 @@ VARIANTS = {
                 },
             ),
             "covered": s.yes_no("insured", "Does the insurance pay? Null when not stated.", null=True),
-            "serious": s.yes_no("grave", "Did operations have to stop?"),
-            "last_inspected": s.core(s.day("checked", "Date of the earlier inspection, drill, permit or event.")),
+            "serious": s.yes_no("grave", "Is the damage more than minor?"),
+            "last_inspected": s.core(s.day("checked", "Date of the earlier inspection, drill, permit, installation or event.")),
             "measures": s.items("tasks", s.group({"responsible": s.text("who"), "deadline": s.day("until")}), most=5),
         }
     ),

@@ -126,7 +126,7 @@ def compose(draw: Draw) -> dict[str, Part]:
     vendor, customer = draw.company(), draw.company()
     number, other, order = draw.several_codes(draw.one(("INV-", "R", "2026/", "F-")), 3)
     lines, goods, net = _lines(draw)
-    draw.sum_up(SUMMARY[state].format(v=vendor, c=customer, n=goods))
+    draw.know("summary", SUMMARY[state].format(v=vendor, c=customer, n=goods))
     dates = _dates(draw)
     sums = _sums(draw, net)
     method = draw.one((*METHODS, None))

@@ -56,8 +56,9 @@ def compose(draw: Draw) -> dict[str, Part]:
         draw.know(key, value)
     traveller, clerk, agency = draw.person(), draw.person(), draw.company()
     code, other_code = draw.several_codes(draw.one(("TR", "K-", "Z9")), 2)
-    draw.sum_up(
-        f"{traveller.full} travels by {means} in {COMFORT_LEVELS[comfort]} comfort on a {'refundable' if refund else 'non-refundable'} ticket."
+    draw.know(
+        "summary",
+        f"{traveller.full} travels by {means} in {COMFORT_LEVELS[comfort]} comfort on a {'refundable' if refund else 'non-refundable'} ticket.",
     )
     story = [draw.phrase(MEANS[means]), draw.phrase(REFUND[refund]), draw.phrase(COMFORT[comfort])]
     story += [draw.phrase(INSURED[insured])] if insured is not None else []

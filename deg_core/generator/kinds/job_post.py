@@ -52,7 +52,9 @@ DRIVING = {
 POSTED = phrases("Posted {d}", "Published on {d}", "Online since {d}", "Advertised from {d}", "First listed {d}")
 CLOSES = phrases("Apply by {d}", "Applications close {d}", "Closing date: {d}", "We accept letters until {d}", "Last day to apply: {d}",
                  "Send your papers before the end of {d}")  # fmt: skip
-STARTS = phrases("First day of work: {d}", "The job starts on {d}", "You begin on {d}", "Entry date {d}", "Start: {d}")
+STARTS = phrases(
+    "First day of work: {d}", "The job starts on {d}", "You begin on {d}", "Entry date {d}", "Work begins {d}"
+)
 OTHER_DAY = phrases("Open house on {d}", "Interviews take place around {d}", "The salary table dates from {d}", "Our new hall opened on {d}",
                     "Collective agreement of {d}", "Works council election: {d}")  # fmt: skip
 PAY = phrases("between {a} and {b} a year", "a yearly salary of {a} to {b}", "from {a} up to {b} per year", "{a} - {b} annually",
@@ -63,7 +65,7 @@ OTHER_SUM = phrases("a training budget of {a}", "a relocation grant of {a}", "a 
 HEADCOUNT = phrases("{n} people work here", "we are {n} colleagues", "a house with {n} employees", "our staff of {n}")
 VACANCIES = phrases("{n} openings", "{n} posts to fill", "we hire {n} people", "{n} vacancies")
 LINK = phrases("Form: {u}", "Apply at {u}", "Send the form at {u}", "Online: {u}")
-OTHER_LINK = phrases("About us: {u}", "Our story: {u}", "Benefits are listed at {u}", "Pictures: {u}")
+OTHER_LINK = phrases("About us: {u}", "Our story: {u}", "Benefits are listed at {u}", "Meet the team: {u}")
 WANTED = phrases(
     "We ask for {list}.", "You bring {list}.", "What you need: {list}.", "Must-haves: {list}.", "Required: {list}."
 )
@@ -95,7 +97,8 @@ def compose(draw: Draw) -> dict[str, Part]:
     company, title, city = draw.company(), draw.wording(TITLES), draw.fresh(CITIES)
     recruiter, press = draw.person(), draw.person()
     where = {"on_site": "on site", "hybrid": "partly from home", "remote": "fully remote"}[place]
-    draw.sum_up(
+    draw.know(
+        "summary",
         f"{company} seeks a {seniority}-level {title} to work {where} in {'a permanent' if lasting else 'a temporary'} post.",
     )
     sentences = [draw.phrase(SENIORITY[seniority]), draw.phrase(PLACES[place]), draw.phrase(LASTING[lasting])]

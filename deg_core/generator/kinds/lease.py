@@ -131,13 +131,14 @@ LAYOUTS = phrases(
 def compose(draw: Draw) -> dict[str, Part]:
     """Draw a lease."""
     use, repairs, strict = draw.one(tuple(USES)), draw.one(tuple(REPAIRS)), draw.one((1, 2, 3))
-    pets, heated = (draw.one((True, False, None)) if use == "home" else None), draw.chance(0.5)
+    pets, heated = draw.one((True, False, None)), draw.chance(0.5)
     for key, value in (("use", use), ("repairs", repairs), ("strict", strict), ("pets", pets), ("heated", heated)):
         draw.know(key, value)
     owner = draw.company() if draw.chance(0.5) else draw.person().full
     tenant, agent, address = draw.person().full, draw.person().full, draw.address()
     purpose = {"home": "as a home", "shop": "as a shop", "storage": "for storage"}[use]
-    draw.sum_up(
+    draw.know(
+        "summary",
         f"{owner} lets {address} to {tenant} {purpose}, with {'heating included' if heated else 'heating paid apart'}.",
     )
     story = [

@@ -101,7 +101,8 @@ def compose(draw: Draw) -> dict[str, Part]:
         draw.know(key, value)
     body, matter = draw.wording(BODIES), draw.wording(MATTERS)
     chair, scribe = draw.person().full, draw.person().full
-    draw.sum_up(
+    draw.know(
+        "summary",
         f"The {body}, chaired by {chair}, discussed {matter}, which was {outcome}, in a {MOOD_LEVELS[mood]} meeting.",
     )
     story = [draw.phrase(MOODS[mood]), draw.phrase(HELD[in_person])]

@@ -88,7 +88,9 @@ def compose(draw: Draw) -> dict[str, Part]:
         draw.know(key, value)
     agency, agent, clerk, address = draw.company(), draw.person(), draw.person(), draw.address()
     condition = {1: "ruined", 2: "run-down", 3: "well-kept", 4: "brand-new"}[state]
-    draw.sum_up(f"{agency} offers a {condition} {sort} at {address}, in a {'quiet' if quiet else 'noisy'} spot.")
+    draw.know(
+        "summary", f"{agency} offers a {condition} {sort} at {address}, in a {'quiet' if quiet else 'noisy'} spot."
+    )
     story = [draw.phrase(SORTS[sort]), draw.phrase(STATE[state]), draw.phrase(QUIET[quiet])]
     story += [draw.phrase(FURNISHED[furnished])] if furnished is not None else []
     story += [draw.phrase(LIFT[lift])] if lift is not None else []
@@ -196,7 +198,7 @@ VARIANTS = {
             "built": s.integer("built", optional=True),
             "charges": s.number("charge", "Costs of a month.", optional=True),
             "handover": s.day("free", optional=True),
-            "usable_now": s.yes_no("usable", "Can it be used without building work?"),
+            "in_good_order": s.yes_no("usable", "Is it in good order?"),
             "surroundings": s.choice("quiet", {True: "quiet", False: "noisy"}),
             "state": s.choice("state", {1: "derelict", 2: "dated", 3: "sound", 4: "new"}),
             "extras": s.items("features", s.text(""), most=6),

@@ -90,8 +90,9 @@ def compose(draw: Draw) -> dict[str, Part]:
         draw.know(key, value)
     draw.know("tone", "negative" if stars < 3 else "mixed" if stars == 3 else "positive")
     brand, product, author = draw.fresh(COMPANY_STEMS), draw.wording(PRODUCTS), draw.person().full
-    draw.sum_up(
-        f"{author} finds the {brand} {product} {STAR_LEVELS[stars]}, comments on its {aspect} and {'recommends' if again else 'advises against'} it."
+    draw.know(
+        "summary",
+        f"{author} finds the {brand} {product} {STAR_LEVELS[stars]}, comments on its {aspect} and {'recommends' if again else 'advises against'} it.",
     )
     story = [draw.phrase(ASPECTS[aspect]), draw.phrase(AGAIN[again]), draw.phrase(SENT_BACK[back])]
     if gift is not None:

@@ -100,8 +100,8 @@ BOUGHT = phrases(
     "It was ordered on {d}.",
     "My purchase dates from {d}.",
 )
-OTHER_DAY = phrases("I first wrote to you on {d}.", "Your colleague promised an answer by {d}.", "My warranty runs until {d}.",
-                    "I have been a customer since {d}.", "You last replied on {d}.", "I shall be away from {d}.")  # fmt: skip
+OTHER_DAY = phrases("I first wrote to you on {d}.", "Your colleague promised an answer by {d}.", "My contract with you dates from {d}.",
+                    "I have been a customer since {d}.", "You last replied on {d}.", "I moved house on {d}.")  # fmt: skip
 ORDER = phrases(
     "It is about order {n}.",
     "The order is {n}.",
@@ -152,7 +152,7 @@ def compose(draw: Draw) -> dict[str, Part]:
         draw.know(key, value)
     customer, colleague, agent = draw.person(), draw.person(), draw.person()
     hurry = "urgently" if urgent else "without hurry"
-    draw.sum_up(f"{customer.full} writes {hurry} about {TOPIC_WORDS[topic]} and sounds {MOOD_LEVELS[mood]}.")
+    draw.know("summary", f"{customer.full} writes {hurry} about {TOPIC_WORDS[topic]} and sounds {MOOD_LEVELS[mood]}.")
     name = draw.say("customer", customer.full)
     return {
         "name": name,
@@ -184,7 +184,7 @@ def _body(draw: Draw, topic: str, urgent: bool, mood: int) -> Part:
 
 
 def _order(draw: Draw) -> list[Part]:
-    order, other = draw.several_codes(draw.one(("ORD-", "A", "WEB-", "#")), 2)
+    order, other = draw.several_codes(draw.one(("ORD-", "A", "WEB-", "8")), 2)
     if draw.chance(0.7):
         right = draw.phrase(ORDER, n=draw.say("order", order))
         return [right, draw.phrase(OTHER_ORDER, n=other)] if draw.chance(0.5) else [right]
