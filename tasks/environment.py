@@ -9,12 +9,14 @@ from dotenv import dotenv_values
 
 from deg_core.artifacts import Home
 
-FILE = Path(__file__).resolve().parents[1] / "prefect.env"
+PROJECT = Path(__file__).resolve().parents[1]
+FILE = PROJECT / "prefect.env"
 
 
 def load_environment() -> None:
     """Set every variable of prefect.env that is not set already; the home folders become absolute."""
-    os.environ.setdefault("DEG_HOME", str(Home().root))
+    os.environ["DEG_HOME"] = str(Home().root)
+    os.environ.setdefault("DEG_PROJECT", str(PROJECT))
     for name, value in dotenv_values(FILE).items():
         if value is not None:
             os.environ.setdefault(name, value)

@@ -12,7 +12,7 @@ from deg_core import steps
 from deg_core.artifacts import Home, Manifest
 from deg_core.chain import checkpoint_of, direct, judge, nightly, prepare
 from deg_core.cli.options import HomeOption, home_of, takes_settings
-from deg_core.cli.outcome import AnswerIsNo, err
+from deg_core.cli.outcome import NegativeAnswerError, err
 from deg_core.config import (
     CalibrateSettings,
     DataSettings,
@@ -170,4 +170,4 @@ def _pools(home: Home, settings: PoolSettings) -> tuple[Manifest, list[Manifest]
 
 def _answer(decision: Any) -> None:
     if not decision.promote:
-        raise AnswerIsNo(f"not promoted: {'; '.join(decision.reasons)}")
+        raise NegativeAnswerError(f"not promoted: {'; '.join(decision.reasons)}")

@@ -20,7 +20,7 @@ DONE, NO, USAGE, BROKEN, INTERRUPTED = 0, 1, 2, 3, 130
 err = Console(stderr=True, highlight=False)
 
 
-class AnswerIsNo(Exception):
+class NegativeAnswerError(Exception):
     """The command ran and the answer is no; the message says why (exit code 1)."""
 
 
@@ -33,7 +33,7 @@ def exit_code(command: Callable[[], int | None]) -> int:
         return _say(f"{message}\n`{_command_path(error)} --help` lists what there is.", USAGE) if message else USAGE
     except (InputError, ProblemsError) as error:
         return _say(str(error), USAGE)
-    except (AnswerIsNo, FillError) as error:
+    except (NegativeAnswerError, FillError) as error:
         return _say(str(error), NO)
     except (KeyboardInterrupt, Abort):
         return _say("interrupted", INTERRUPTED)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from deg_core.cli.outcome import AnswerIsNo, err
+from deg_core.cli.outcome import NegativeAnswerError, err
 from deg_core.contract.errors import InputError, SchemaError
 from deg_core.steps import read_json
 
@@ -41,7 +41,7 @@ def validate_schema(file: Path) -> None:
     except SchemaError as error:
         for problem in error.problems:
             typer.echo(f"{file}: {problem}")
-        raise AnswerIsNo(f"{len(error.problems)} problems in {file}") from error
+        raise NegativeAnswerError(f"{len(error.problems)} problems in {file}") from error
     err.print(f"{file}: {len(plan.fields)} fields, {len(plan.arrays)} arrays, plan {plan.fingerprint[:12]}")
 
 
@@ -57,6 +57,6 @@ def validate_records(file: Path) -> None:
             typer.echo(f"{file}: {line}")
     err.print(f"{file}: {read} records read, {read - refused} valid, {refused} refused")
     if refused:
-        raise AnswerIsNo(f"{refused} of {read} records in {file} have problems")
+        raise NegativeAnswerError(f"{refused} of {read} records in {file} have problems")
     if not read:
-        raise AnswerIsNo(f"{file} holds no record")
+        raise NegativeAnswerError(f"{file} holds no record")

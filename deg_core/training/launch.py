@@ -87,7 +87,7 @@ def run_guarded(
             _pump(process, log, on_line, None if timeout_s is None else time.monotonic() + timeout_s, timeout_s)
             return process.wait()
         finally:
-            _stop(process)
+            stop_tree(process)
 
 
 @contextlib.contextmanager
@@ -134,9 +134,8 @@ def _pump(
         on_line(pending.decode("utf-8", "replace"))
 
 
-def _stop(process: subprocess.Popen[bytes]) -> None:
-    """End the child's group and every descendant: SIGTERM, STOP_GRACE_S, SIGKILL."""
-    assert process.stdout is not None
+def stop_tree(process: subprocess.Popen[bytes]) -> None:
+    """End a child that leads a group of its own, and every descendant: SIGTERM, STOP_GRACE_S, SIGKILL."""
     descendants = [handle for pid in _descendants(process.pid) if (handle := _open_process(pid)) is not None]
     try:
         _signal_group(process.pid, signal.SIGTERM)
@@ -151,7 +150,8 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
     finally:
         for handle in descendants:
             os.close(handle)
-        process.stdout.close()
+        if process.stdout is not None:
+            process.stdout.close()
 
 
 def _signal_group(group: int, number: int) -> None:
