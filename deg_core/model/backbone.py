@@ -34,7 +34,9 @@ class Backbone:
         self.shape = family.shape
 
     @classmethod
-    def load(cls, folder: str | Path, device: torch.device | str = "cpu", dtype: torch.dtype = torch.float32) -> Backbone:
+    def load(
+        cls, folder: str | Path, device: torch.device | str = "cpu", dtype: torch.dtype = torch.float32
+    ) -> Backbone:
         """Read a Hugging Face folder (config.json and *.safetensors); raises InputError when it does not fit."""
         folder = Path(folder)
         family = family_of(json.loads((folder / "config.json").read_text()))

@@ -9,6 +9,7 @@ import numpy as np
 from deg_core.contract.query import Query
 from deg_core.model.tokens import Tokens
 
+MAX_COUNT = 64
 FORK_KINDS = ("choice", "score", "noul", "count", "extract", "generate")
 
 

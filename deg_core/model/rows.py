@@ -67,9 +67,7 @@ class Rows:
     @cached_property
     def positions(self) -> torch.Tensor:
         """int64 [N]: the position of each token in its whole sequence."""
-        return torch.cat(
-            [torch.arange(length) + self.prefix_length(row) for row, length in enumerate(self.lengths)]
-        )
+        return torch.cat([torch.arange(length) + self.prefix_length(row) for row, length in enumerate(self.lengths)])
 
     def blocks(self, grouped: bool, dtype: torch.dtype, device: torch.device) -> list[Block]:
         """The attention work of these rows.

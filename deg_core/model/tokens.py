@@ -99,6 +99,12 @@ class Tokens:
         """Text of generated ids, special tokens left out."""
         return self._tokenizer.decode(list(ids), skip_special_tokens=True)
 
+    @cached_property
+    def special_ids(self) -> frozenset[int]:
+        """Ids of special tokens, which no generated text may hold."""
+        added = self._tokenizer.get_added_tokens_decoder()
+        return frozenset(i for i, token in added.items() if token.special)
+
     @property
     def vocabulary(self) -> int:
         """Number of ids, added tokens included."""

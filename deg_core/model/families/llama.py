@@ -67,7 +67,9 @@ class Llama:
             attention = [tensors[f"{block}.self_attn.{part}_proj.weight"] for part in "qkv"]
             weights[f"{name}.qkv"] = torch.cat(attention)
             weights[f"{name}.o"] = tensors[f"{block}.self_attn.o_proj.weight"]
-            weights[f"{name}.gate_up"] = torch.cat([tensors[f"{block}.mlp.{part}_proj.weight"] for part in ("gate", "up")])
+            weights[f"{name}.gate_up"] = torch.cat(
+                [tensors[f"{block}.mlp.{part}_proj.weight"] for part in ("gate", "up")]
+            )
             weights[f"{name}.down"] = tensors[f"{block}.mlp.down_proj.weight"]
             weights[f"{name}.input_norm"] = tensors[f"{block}.input_layernorm.weight"]
             weights[f"{name}.post_norm"] = tensors[f"{block}.post_attention_layernorm.weight"]
@@ -93,7 +95,9 @@ class Llama:
         h = self.norm(x_NE, project.weights[f"{name}.input_norm"])
         qkv = project(f"{name}.qkv", h).view(-1, shape.heads + 2 * shape.kv_heads, shape.head_dim)
         qk = rotate(qkv[:, : shape.heads + shape.kv_heads], *rotary)
-        out, own = attend(qk[:, : shape.heads], qk[:, shape.heads :], qkv[:, shape.heads + shape.kv_heads :], rows, index, grouped)
+        out, own = attend(
+            qk[:, : shape.heads], qk[:, shape.heads :], qkv[:, shape.heads + shape.kv_heads :], rows, index, grouped
+        )
         x_NE = x_NE + project(f"{name}.o", out)
         h = self.norm(x_NE, project.weights[f"{name}.post_norm"])
         gate, up = project(f"{name}.gate_up", h).chunk(2, -1)

@@ -1,0 +1,122 @@
+"""Checkpoints: a folder with deg.json and safetensors, written whole or not at all (contract section 12.7).
+
+deg.json names the base and its hash; adapters.safetensors holds low-rank adapters, backbone.safetensors
+the weights of a full fine-tune, heads.safetensors the heads and temperatures.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import load_file, save_file
+
+from deg_core.artifacts import Home, sync_folder
+from deg_core.contract.errors import InputError
+from deg_core.model.backbone import Backbone
+from deg_core.model.bases import base_folder, base_hash
+from deg_core.model.heads import Heads
+from deg_core.model.network import Network
+from deg_core.model.tokens import Tokens
+
+FORMAT = "deg-checkpoint-v1"
+
+
+@dataclass
+class CheckpointMeta:
+    """deg.json: base and its content hash, adapter settings, the step, and where it came from."""
+
+    base: str
+    base_hash: str
+    lora_rank: int
+    lora_alpha: float
+    lora_context: str
+    step: int
+    format: str = FORMAT
+    provenance: dict[str, Any] = field(default_factory=dict)
+
+
+def save_checkpoint(folder: str | Path, network: Network, meta: CheckpointMeta) -> Path:
+    """Write a checkpoint folder atomically; an older one of that name is replaced."""
+    target = Path(folder)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    scratch = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}."))
+    try:
+        tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in network.heads.state_dict().items()}
+        save_file(tensors, scratch / "heads.safetensors")
+        if meta.lora_rank:
+            halves = {
+                f"{name}.lora_{letter}": half.detach().to("cpu", torch.bfloat16).contiguous()
+                for name, pair in network.adapters.items()
+                for letter, half in zip("AB", pair, strict=True)
+            }
+            save_file(halves, scratch / "adapters.safetensors")
+        else:
+            trained = {name: network.backbone.weights[name] for name in full_weight_names(network.backbone)}
+            save_file({n: t.detach().cpu().contiguous() for n, t in trained.items()}, scratch / "backbone.safetensors")
+        (scratch / "deg.json").write_text(json.dumps(asdict(meta), indent=1, sort_keys=True))
+        for path in scratch.iterdir():
+            with open(path, "rb") as file:
+                os.fsync(file.fileno())
+            path.chmod(0o644)
+        scratch.chmod(0o755)
+        if target.exists():
+            shutil.rmtree(target)
+        scratch.rename(target)
+        sync_folder(target.parent)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+    return target
+
+
+def read_meta(folder: str | Path) -> CheckpointMeta:
+    """deg.json of a checkpoint; raises InputError when it is missing or of another format."""
+    path = Path(folder) / "deg.json"
+    if not path.is_file():
+        raise InputError(f"{folder} is no checkpoint: it has no deg.json")
+    try:
+        meta = CheckpointMeta(**json.loads(path.read_text()))
+    except (ValueError, TypeError) as error:
+        raise InputError(f"{path} cannot be read: {error}") from error
+    if meta.format != FORMAT:
+        raise InputError(f"{path} has format {meta.format!r}; this version reads {FORMAT!r}")
+    return meta
+
+
+def load_network(
+    folder: str | Path, home: Home, device: torch.device | str = "cpu", dtype: torch.dtype = torch.float32
+) -> tuple[Network, CheckpointMeta]:
+    """Load a checkpoint with its base; raises InputError when they do not belong together."""
+    folder = Path(folder)
+    meta = read_meta(folder)
+    base = base_folder(meta.base, home)
+    if base_hash(base) != meta.base_hash:
+        raise InputError(f"the base {meta.base!r} is not the one that {folder} was trained on (its content differs)")
+    backbone = Backbone.load(base, device, dtype)
+    heads = Heads(backbone.shape.hidden).to(device)
+    adapters = {}
+    try:
+        heads.load_state_dict(load_file(folder / "heads.safetensors", device=str(device)))
+        if meta.lora_rank:
+            halves = load_file(folder / "adapters.safetensors", device=str(device))
+            for name in backbone.family.targets():
+                adapters[name] = (halves[f"{name}.lora_A"].to(dtype), halves[f"{name}.lora_B"].to(dtype))
+        else:
+            trained = load_file(folder / "backbone.safetensors", device=str(device))
+            backbone.weights |= {name: tensor.to(dtype) for name, tensor in trained.items()}
+    except (OSError, KeyError, RuntimeError) as error:
+        raise InputError(f"{folder} is damaged or of another base: {error}") from error
+    scale = meta.lora_alpha / meta.lora_rank if meta.lora_rank else 1.0
+    tokens = Tokens.load(base)
+    return Network(backbone, heads, tokens, adapters, scale, meta.lora_context == "adapter"), meta
+
+
+def full_weight_names(backbone: Backbone) -> list[str]:
+    """Weights that full fine-tuning trains: all but the embeddings and the LM head (contract 12.4)."""
+    return sorted(name for name in backbone.weights if name not in ("embed", "lm_head"))

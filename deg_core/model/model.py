@@ -1,0 +1,95 @@
+"""A loaded checkpoint, ready to fill."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import torch
+
+from deg_core.artifacts import Home
+from deg_core.contract.errors import InputError
+from deg_core.model.backbone import Backbone
+from deg_core.model.bases import base_folder
+from deg_core.model.checkpoint import CheckpointMeta, load_network
+from deg_core.model.network import Network
+from deg_core.model.tokens import Tokens
+from deg_core.registry.models import champion
+
+MODEL_ID = "deg-{base}-0.1"
+
+
+class Model:
+    """A network in inference.
+
+    name: the id that responses carry. path: the checkpoint folder. base_folder: the backbone's folder.
+    """
+
+    def __init__(self, network: Network, meta: CheckpointMeta, path: Path, base: Path):
+        self.network = network
+        self.meta = meta
+        self.path = path
+        self.base_folder = base
+        self.name = MODEL_ID.format(base=Path(meta.base).name)
+
+    @property
+    def tokens(self) -> Tokens:
+        return self.network.tokens
+
+    @property
+    def backbone(self) -> Backbone:
+        return self.network.backbone
+
+    @property
+    def device(self) -> torch.device:
+        return self.backbone.device
+
+    @property
+    def dtype(self) -> torch.dtype:
+        return self.backbone.dtype
+
+
+def load_model(
+    path: str | Path | None = None,
+    *,
+    device: str | torch.device | None = None,
+    dtype: str | torch.dtype | None = None,
+    home: Home | None = None,
+) -> Model:
+    """Load a checkpoint folder, else the champion of DEG_HOME, else the checkpoint that ships.
+
+    device: default CUDA where there is one, else the CPU. dtype: float32, bfloat16 or "auto" (default:
+    bfloat16 where the machine multiplies it fast). Raises InputError when there is nothing to load.
+    """
+    home = home or Home()
+    folder = Path(path) if path is not None else champion(home) or shipped_checkpoint()
+    if folder is None:
+        raise InputError("there is no champion and no checkpoint ships; run `deg nightly` or name a checkpoint folder")
+    where = pick_device(device)
+    network, meta = load_network(folder, home, where, pick_dtype(dtype, where))
+    network.heads.requires_grad_(False)
+    return Model(network, meta, folder, base_folder(meta.base, home))
+
+
+def pick_device(device: str | torch.device | None) -> torch.device:
+    """The device of a setting: None or "auto" picks CUDA where there is one."""
+    if device in (None, "auto"):
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    return torch.device(device)
+
+
+def pick_dtype(dtype: str | torch.dtype | None, device: torch.device) -> torch.dtype:
+    """The compute type of a setting: None or "auto" picks bfloat16 where the device multiplies it fast."""
+    if isinstance(dtype, torch.dtype):
+        return dtype
+    if dtype in (None, "auto"):
+        fast = device.type == "cuda" or torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported()
+        return torch.bfloat16 if fast else torch.float32
+    if dtype not in ("float32", "bfloat16"):
+        raise InputError(f"dtype {dtype!r} is none of auto, float32, bfloat16")
+    return getattr(torch, dtype)
+
+
+def shipped_checkpoint() -> Path | None:
+    """The checkpoint that comes with the code (data/checkpoint), None where it was left out."""
+    folder = Path(__file__).parents[2] / "data" / "checkpoint"
+    return folder if (folder / "deg.json").is_file() else None

@@ -1,0 +1,158 @@
+"""Backbone, adapters and heads together: read contexts once, answer forks (contract section 12).
+
+E = hidden width, T = context tokens, N = flat tokens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+
+from deg_core.model.adapters import Adapters, merge
+from deg_core.model.backbone import Backbone
+from deg_core.model.fork import ForkTokens
+from deg_core.model.heads import Heads, SpanLogits
+from deg_core.model.projection import TILE, Projector
+from deg_core.model.rows import Rows
+from deg_core.model.state import State
+from deg_core.model.tokens import Tokens
+
+EXACT_FORK_TOKENS = 4096
+
+
+@dataclass
+class Reading:
+    """Contexts that were read.
+
+    states: the trunk state of each. around: for each, hidden states float [T + 2, E] from the token
+    before the context to the one after it. keys: span keys, made when first asked for.
+    """
+
+    states: list[State]
+    around: list[torch.Tensor]
+    keys: dict[int, torch.Tensor] = field(default_factory=dict)
+
+
+class Network:
+    """The model as a function of tokens.
+
+    adapters: trained low-rank adapters ({} in full fine-tuning). scale: alpha / rank.
+    context_adapted: whether the adapted weights read the context too (lora_context).
+    exact=True computes in fixed tiles from merged weights, without gradient.
+    """
+
+    def __init__(
+        self,
+        backbone: Backbone,
+        heads: Heads,
+        tokens: Tokens,
+        adapters: Adapters | None = None,
+        scale: float = 1.0,
+        context_adapted: bool = True,
+    ):
+        self.backbone = backbone
+        self.heads = heads
+        self.tokens = tokens
+        self.adapters = adapters or {}
+        self.scale = scale
+        self.context_adapted = context_adapted
+        self._merged: Mapping[str, torch.Tensor] | None = None
+
+    def projector(self, *, context: bool, exact: bool, tile: int = TILE) -> Projector:
+        """The projections that read contexts (context=True) or forks."""
+        adapted = self.context_adapted or not context
+        weights = self.backbone.weights
+        if not exact:
+            return Projector(weights, self.adapters if adapted else None, self.scale)
+        if adapted and self.adapters:
+            if self._merged is None:
+                with torch.no_grad():
+                    self._merged = merge(weights, self.adapters, self.scale)
+            weights = self._merged
+        return Projector(weights, tile=tile)
+
+    def weights_changed(self) -> None:
+        """Forget merged weights after an optimizer step."""
+        self._merged = None
+
+    def read(self, contexts: Sequence[np.ndarray], *, exact: bool) -> Reading:
+        """Read each context once. contexts: int32 [T] ids, without the trunk's prefix and suffix."""
+        before, after = self.tokens.prefix_ids, self.tokens.suffix_ids
+        ids = np.concatenate([np.concatenate((before, context, after)) for context in contexts])
+        rows = Rows([len(before) + len(context) + len(after) for context in contexts])
+        trainable = self.context_adapted or not self.adapters
+        with torch.set_grad_enabled(torch.is_grad_enabled() and trainable):
+            hidden, states = self.backbone.forward(
+                self._ids(ids), rows, self.projector(context=True, exact=exact), keep=True
+            )
+        around = [
+            hidden[start + len(before) - 1 : start + len(before) + len(context) + 1].float()
+            for start, context in zip(rows.starts, contexts, strict=True)
+        ]
+        return Reading(states, around)
+
+    def answer(
+        self, reading: Reading, forks: Sequence[tuple[int, ForkTokens]], *, exact: bool
+    ) -> list[torch.Tensor | SpanLogits]:
+        """The raw logits of each fork (before temperatures), float32.
+
+        forks: (index of the context, query), grouped by context for speed. Per kind: choice, score [O];
+        noul [2] for true and false; count [MAX_COUNT + 1]; extract SpanLogits; generate: the hidden
+        states [n, E] of its own tokens, in the compute dtype.
+        """
+        outputs: list[torch.Tensor | SpanLogits] = []
+        for batch in _batches(forks, EXACT_FORK_TOKENS if exact else 0):
+            rows = Rows([len(fork.ids) for _, fork in batch], [context for context, _ in batch], reading.states)
+            ids = self._ids(np.concatenate([fork.ids for _, fork in batch]))
+            hidden, _ = self.backbone.forward(ids, rows, self.projector(context=False, exact=exact))
+            for start, length, (context, fork) in zip(rows.starts, rows.lengths, batch, strict=True):
+                outputs.append(self._head(reading, context, fork, hidden[start : start + length], exact))
+        return outputs
+
+    def _head(
+        self, reading: Reading, context: int, fork: ForkTokens, hidden: torch.Tensor, exact: bool
+    ) -> torch.Tensor | SpanLogits:
+        heads = self.heads
+        if fork.kind == "generate":
+            return hidden
+        answer = hidden[-1].float()
+        if fork.kind in ("choice", "score"):
+            options = hidden[torch.from_numpy(fork.options).long().to(hidden.device)].float()
+            embed = self.backbone.weights["lm_head"]
+            words = embed[torch.from_numpy(fork.option_tokens).long().to(embed.device)].float()
+            readout = (words * answer).sum(-1)
+            return getattr(heads, fork.kind)(answer, options, readout)
+        if fork.kind == "noul":
+            logit = (heads.noul.weight[0] * answer).sum() + heads.noul.bias[0]
+            return torch.stack((logit, torch.zeros_like(logit)))
+        if fork.kind == "count":
+            return (heads.count.weight * answer).sum(-1) + heads.count.bias
+        if context not in reading.keys:
+            reading.keys[context] = heads.extract.keys(reading.around[context], exact)
+        return heads.extract(answer, reading.keys[context])
+
+    def lm_logits(self, hidden: torch.Tensor) -> torch.Tensor:
+        """Next-token logits [N, V] of hidden states [N, E], in the compute dtype."""
+        return torch.nn.functional.linear(hidden, self.backbone.weights["lm_head"])
+
+    def _ids(self, ids: np.ndarray) -> torch.Tensor:
+        return torch.from_numpy(ids.astype(np.int64)).to(self.backbone.device)
+
+
+def _batches(forks: Sequence[tuple[int, ForkTokens]], limit: int) -> list[Sequence[tuple[int, ForkTokens]]]:
+    """Runs of forks of at most `limit` tokens each (at least one fork); limit 0 = one run."""
+    if not limit:
+        return [forks] if forks else []
+    batches: list[list[tuple[int, ForkTokens]]] = []
+    room = 0
+    for fork in forks:
+        need = len(fork[1].ids)
+        if not batches or need > room:
+            batches.append([])
+            room = limit
+        batches[-1].append(fork)
+        room -= need
+    return batches

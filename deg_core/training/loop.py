@@ -1,0 +1,224 @@
+"""The training loop of one process or one rank (training specification, sections 5 and 7)."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import torch
+import torch.distributed as dist
+
+from deg_core.artifacts import Home, hash_tree
+from deg_core.contract.errors import DegError
+from deg_core.model.bases import base_hash
+from deg_core.model.checkpoint import CheckpointMeta, save_checkpoint
+from deg_core.model.model import pick_device, pick_dtype
+from deg_core.pools.draw import Drawer
+from deg_core.pools.example import Example
+from deg_core.pools.store import Pool
+from deg_core.training.job import TrainJob
+from deg_core.training.memory import MemoryPlan, measured_peak, training_plan
+from deg_core.training.optimizer import Master, NonFiniteGradientError, OptimizerOptions
+from deg_core.training.parts import Part
+from deg_core.training.resume import Point, checkpoint_folder, complete, last_point, load_rank_state, save_state
+from deg_core.training.setup import build_network, trainable_groups
+from deg_core.training.step import StepAbandoned, StepResult, run_step, step_counts
+from deg_core.training.zero import ZeroMaster
+
+GROUP_TIMEOUT = timedelta(hours=4)
+LOGS = ("log.jsonl", "mem.jsonl")
+MAX_SKIPPED_STEPS = 10
+FINITE_FAILURE = "the gradient is not finite"
+
+
+class Ranks:
+    """This process among the ranks of a run; a run of one process has no process group."""
+
+    def __init__(self, device: torch.device):
+        self.rank = int(os.environ.get("RANK", "0"))
+        self.world = int(os.environ.get("WORLD_SIZE", "1"))
+        if self.world > 1 and not dist.is_initialized():
+            dist.init_process_group("nccl" if device.type == "cuda" else "gloo", timeout=GROUP_TIMEOUT)
+
+    def summed(self, numbers: list[float]) -> list[float]:
+        """Numbers added up over all ranks."""
+        if self.world == 1:
+            return numbers
+        tensor = torch.tensor(numbers, dtype=torch.float64)
+        dist.all_reduce(tensor)
+        return tensor.tolist()
+
+    def barrier(self) -> None:
+        """Wait for every rank."""
+        if self.world > 1:
+            dist.barrier()
+
+
+class Trainer:
+    """A run in progress. say: where milestone lines go (rank 0 only)."""
+
+    def __init__(self, job: TrainJob, say: Callable[[str], None]):
+        settings = job.settings
+        self.job, self.settings, self.say = job, settings, say
+        device = pick_device(settings.device)
+        if device.type == "cuda":
+            device = torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))
+            torch.cuda.set_device(device)
+        self.ranks = Ranks(device)
+        self.home = Home(job.home)
+        self.point = last_point(job.folder)
+        start = checkpoint_folder(job.folder, self.point.step) if self.point else job.init
+        self.network = build_network(settings, job.base, start, self.home, device, pick_dtype(settings.dtype, device))
+        groups = trainable_groups(self.network, settings)
+        options = OptimizerOptions(settings.steps, settings.warmup_steps, clip_norm=settings.clip_norm)
+        self.master = ZeroMaster(groups, options) if self.ranks.world > 1 else Master(groups, options)
+        pools = [(Pool.open(folder), weight) for folder, weight in job.pools]
+        self.drawer = Drawer(pools, settings, job.max_context_tokens, settings.seed)
+        self.plan: MemoryPlan = training_plan(job.memory, self.network, settings, self.ranks.world)
+        self.weights = {"decide": 1.0, "extract": 1.0, "count": settings.count_weight, "lm": settings.lm_weight}
+        self.meta = CheckpointMeta(
+            base=settings.base,
+            base_hash=base_hash(job.base),
+            lora_rank=settings.lora_rank,
+            lora_alpha=settings.lora_alpha,
+            lora_context=settings.lora_context,
+            step=0,
+            provenance={
+                "init": hash_tree(job.init) if job.init else None,
+                "pools": {pool.manifest.id: pool.manifest.content for pool, _ in pools},
+                "world": self.ranks.world,
+            },
+        )
+
+    def train(self) -> None:
+        """Run from the last saved point to the end; saves every `save_every` steps and at the end."""
+        first, skipped = 0, 0
+        if self.point is not None:
+            first, skipped = self.point.step, self.point.skipped
+            self.master.load(load_rank_state(self.job.folder, first, self.ranks.rank))
+            self.plan.scale = self.point.scale
+            self.say(f"continuing after step {first} of {self.settings.steps}")
+        if self.ranks.rank == 0:
+            self._cut_logs(self.point.log_bytes if self.point else {})
+        for step in range(first, self.settings.steps):
+            started = time.monotonic()
+            result, norm = self._step(step)
+            skipped += result is None
+            if skipped > MAX_SKIPPED_STEPS:
+                raise DegError(
+                    f"{skipped} steps were skipped; lower train.budget_tokens or train.record_fork_tokens, "
+                    "or raise train.target_gib"
+                )
+            self._log(step, result, norm, time.monotonic() - started)
+            done = step + 1
+            if done % self.settings.save_every == 0 or done == self.settings.steps:
+                self._save(done, skipped)
+
+    def _step(self, step: int) -> tuple[StepResult | None, float]:
+        """One optimizer step, redrawn while its smallest part does not fit; None when it was skipped."""
+        for redraw in range(self.settings.oom_max_redraws + 1):
+            examples = self.drawer.draw(step, self.ranks.rank, self.ranks.world, redraw)
+            own = step_counts(examples)
+            counts = dict(zip(own, map(int, self.ranks.summed(list(own.values()))), strict=True))
+            result = self._gradients(examples, counts)
+            failed = self.ranks.summed([float(result is None)])[0]
+            if not failed:
+                assert result is not None
+                return self._update(step, result, counts)
+            self.master.gradients.clear()
+            self._event("oom_skip", step=step, redraw=redraw)
+        self._event("oom_step_skipped", step=step)
+        return None, 0.0
+
+    def _gradients(self, examples: list[Example], counts: dict[str, int]) -> StepResult | None:
+        try:
+            return run_step(
+                self.network, examples, counts, self.weights, self.master.gradients, self.plan, self._observe
+            )
+        except StepAbandoned:
+            return None
+
+    def _update(self, step: int, result: StepResult, counts: dict[str, int]) -> tuple[StepResult | None, float]:
+        try:
+            norm = self.master.step(self.master.gradients, step)
+        except NonFiniteGradientError:
+            self.master.gradients.clear()
+            self._event("step_skipped", step=step, reason=FINITE_FAILURE)
+            return None, 0.0
+        self.network.weights_changed()
+        terms = list(counts)
+        sums = self.ranks.summed([result.sums[term] for term in terms])
+        result.losses = {term: total / counts[term] for term, total in zip(terms, sums, strict=True) if counts[term]}
+        return result, norm
+
+    def _observe(self, part: Part) -> None:
+        peak = measured_peak(self.network.backbone.device)
+        estimate = self.plan.estimate(part)
+        self.plan.observe(part, peak)
+        if self.ranks.rank == 0:
+            self._append(
+                "mem.jsonl",
+                {"peak": peak, "estimate": estimate, "scale": self.plan.scale, **self.plan.features(part)},
+            )
+
+    def _log(self, step: int, result: StepResult | None, norm: float, seconds: float) -> None:
+        if result is None:
+            return
+        tokens, records, splits = self.ranks.summed(
+            [result.trunk_tokens + result.fork_tokens, result.records, result.oom_splits]
+        )
+        if self.ranks.rank:
+            return
+        total = sum(self.weights[term] * loss for term, loss in result.losses.items())
+        entry = {
+            "event": "step",
+            "step": step + 1,
+            "loss": total,
+            **{f"loss_{term}": loss for term, loss in result.losses.items()},
+            "gradient_norm": norm,
+            "lr_trunk": self.master.clock.rate(0, step),
+            "records": int(records),
+            "tokens": int(tokens),
+            "parts": result.parts,
+            "oom_splits": int(splits),
+            "seconds": round(seconds, 3),
+            "tokens_per_s": round(tokens / seconds, 1),
+            **{name: int(count) for name, count in self.drawer.counts.items()},
+        }
+        self._append("log.jsonl", entry)
+        self.say(f"step {step + 1}/{self.settings.steps} loss {total:.3f} {tokens / seconds:.0f} tokens/s")
+
+    def _event(self, event: str, **fields: Any) -> None:
+        if self.ranks.rank == 0:
+            self._append("log.jsonl", {"event": event, **fields})
+            self.say(f"{event} {fields}")
+
+    def _save(self, step: int, skipped: int) -> None:
+        """A saved point; the ranks' replicas must be bitwise equal."""
+        run = self.job.folder
+        if isinstance(self.master, ZeroMaster):
+            self.master.check_replicas()
+        save_state(run, step, self.ranks.rank, self.master.state())
+        if self.ranks.rank == 0:
+            self.meta.step = step
+            save_checkpoint(checkpoint_folder(run, step), self.network, self.meta)
+        self.ranks.barrier()
+        if self.ranks.rank == 0:
+            sizes = {name: (run / name).stat().st_size for name in LOGS if (run / name).exists()}
+            complete(run, Point(step, sizes, self.plan.scale, skipped))
+            self.say(f"saved step {step}")
+
+    def _append(self, name: str, entry: dict[str, Any]) -> None:
+        with open(self.job.folder / name, "a", encoding="utf-8") as file:
+            file.write(json.dumps(entry) + "\n")
+
+    def _cut_logs(self, sizes: dict[str, int]) -> None:
+        for name in LOGS:
+            path: Path = self.job.folder / name
+            if path.exists():
+                os.truncate(path, sizes.get(name, 0))

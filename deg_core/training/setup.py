@@ -1,0 +1,78 @@
+"""A network with its trainable parameters, fresh or from a checkpoint."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import torch
+
+from deg_core.artifacts import Home
+from deg_core.config import TrainSettings
+from deg_core.contract.errors import InputError
+from deg_core.model.adapters import fresh_adapters
+from deg_core.model.backbone import Backbone
+from deg_core.model.checkpoint import full_weight_names, load_network, read_meta
+from deg_core.model.fork import first_word_token
+from deg_core.model.heads import Heads
+from deg_core.model.network import Network
+from deg_core.model.tokens import Tokens
+from deg_core.training.optimizer import ParameterGroup
+
+
+def build_network(
+    settings: TrainSettings, base: Path, init: Path | None, home: Home, device: torch.device, dtype: torch.dtype
+) -> Network:
+    """A network to train, its temperatures at 1.
+
+    Raises InputError when the checkpoint to start from has other adapters than the settings ask for.
+    """
+    if init is not None:
+        check_init(settings, init)
+        network, _ = load_network(init, home, device, dtype)
+        with torch.no_grad():
+            network.heads.temperatures.fill_(1.0)
+        return network
+    backbone = Backbone.load(base, device, dtype)
+    tokens = Tokens.load(base)
+    yes_no = (first_word_token(tokens, "yes"), first_word_token(tokens, "no"))
+    heads = Heads.fresh(backbone.weights["lm_head"].cpu(), yes_no, settings.seed).to(device)
+    rank = settings.lora_rank
+    adapters = fresh_adapters(backbone.family.targets(), rank, settings.seed, device, dtype) if rank else {}
+    scale = settings.lora_alpha / rank if rank else 1.0
+    return Network(backbone, heads, tokens, adapters, scale, settings.lora_context == "adapter")
+
+
+def check_init(settings: TrainSettings, init: Path) -> None:
+    """Raise InputError when a checkpoint cannot be the start of a run with these settings."""
+    meta = read_meta(init)
+    asked = {"base": settings.base, "lora_rank": settings.lora_rank, "lora_context": settings.lora_context}
+    if settings.lora_rank:
+        asked["lora_alpha"] = settings.lora_alpha
+    wrong = [
+        f"{name} {getattr(meta, name)!r} (asked: {value!r})"
+        for name, value in asked.items()
+        if getattr(meta, name) != value
+    ]
+    if wrong:
+        raise InputError(f"{init} has {', '.join(wrong)}; change the settings or start with init: fresh")
+
+
+def trainable_groups(network: Network, settings: TrainSettings) -> list[ParameterGroup]:
+    """Trunk (adapters, or every weight but the embeddings) and heads, as leaves that ask for gradients."""
+    if network.adapters:
+        trunk = {
+            f"{name}.{letter}": half
+            for name, pair in network.adapters.items()
+            for letter, half in zip("AB", pair, strict=True)
+        }
+    else:
+        trunk = {name: network.backbone.weights[name] for name in full_weight_names(network.backbone)}
+    heads = {f"heads.{name}": parameter for name, parameter in network.heads.named_parameters()}
+    for tensor in trunk.values():
+        tensor.requires_grad_(True)
+    return [
+        ParameterGroup(
+            tuple(trunk), tuple(trunk.values()), settings.lr_trunk, settings.weight_decay, settings.heads_only_steps
+        ),
+        ParameterGroup(tuple(heads), tuple(heads.values()), settings.lr_heads, settings.weight_decay),
+    ]
