@@ -233,13 +233,3 @@ def locked(path: str | os.PathLike[str], *, wait: bool = True) -> Iterator[IO[st
         except BlockingIOError as error:
             raise InputError(f"another process holds {path}; wait for it or stop it") from error
         yield file
-
-
-@lru_cache
-def source_version(*packages: str) -> str:
-    """A hash (16 hex digits) of the source files of packages or modules below deg_core, e.g. "model", "fill"."""
-    root = Path(__file__).parent
-    files = sorted(
-        path for name in packages for path in ([root / name] if name.endswith(".py") else (root / name).rglob("*.py"))
-    )
-    return fingerprint({path.relative_to(root).as_posix(): hash_file(path) for path in files})[:16]
