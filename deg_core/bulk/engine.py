@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,7 @@ from deg_core.progress import Bar, Progress
 SOURCES = ("contract", "values", "model", "kernels", "fill", "bulk")
 SCHEMA_FILE = "schema.json"
 MOST_COMMON_ERRORS = 10
-RunShards = Callable[[FillJob, list[Shard], int, Bar], Iterable[PartSummary]]
+RunShards = Callable[[FillJob, list[Shard], int, Bar], Generator[PartSummary, None, None]]
 
 
 def fill_corpus(
@@ -46,8 +47,8 @@ def fill_corpus(
 
     A run that was killed goes on with the shards that have no part yet and ends with the same rows, but
     for `ms`. Counts: read = filled + failed; figures: tokens, duplicate ids, the most common errors, values
-    that only value_json holds. run_shards(job, shards, workers, bar) runs the shards that are missing and
-    yields their summaries: worker processes (run_in_workers), or a scheduler's tasks that each call
+    that only value_json holds. run_shards(job, shards, workers, bar) is a generator that runs the
+    missing shards and yields their summaries: worker processes (run_in_workers), or a scheduler's tasks that each call
     shards.fill_shard. Raises SchemaError, and InputError for an unusable corpus or checkpoint, or when more
     than settings.max_failed_share of the documents fail.
     """
@@ -61,6 +62,7 @@ def fill_corpus(
         id_column=settings.id_column,
         schema=schema,
         checkpoint=checkpoint,
+        home=home.root,
         options=settings.options,
         batch_documents=settings.batch_documents,
         folder=Path(),
@@ -89,7 +91,7 @@ def fill_corpus(
 _CONTENT_SETTINGS = {"text_column", "id_column", "shard_documents", "options"}
 
 
-def run_in_workers(job: FillJob, shards: list[Shard], workers: int, bar: Bar) -> Iterator[PartSummary]:
+def run_in_workers(job: FillJob, shards: list[Shard], workers: int, bar: Bar) -> Generator[PartSummary, None, None]:
     """Fill shards with worker processes of this machine; workers 0 = default_workers()."""
     return WorkerPool(job, workers or default_workers(), bar).run(shards)
 
@@ -138,23 +140,23 @@ def _fill_shards(
     total = sum(map(len, shards))
     if len(missing) < len(shards):
         progress.say(f"{len(shards) - len(missing)} of {len(shards)} parts are there already; going on with the rest")
+    failed = sum(summary.failed for summary in done.values() if summary)
+    _check_failures(failed, total, settings, job.folder)
     with progress.bar("documents", total) as bar:
         bar.advance(total - sum(map(len, missing)))
-        _check_failures([summary for summary in done.values() if summary], total, settings)
-        if missing:
-            for summary in run_shards(job, missing, settings.workers, bar):
+        with contextlib.closing(run_shards(job, missing, settings.workers, bar)) as finished:
+            for summary in finished:
                 done[summary.index] = summary
-                _check_failures([summary for summary in done.values() if summary], total, settings)
+                failed += summary.failed
+                _check_failures(failed, total, settings, job.folder)
     return [done[shard.index] for shard in shards]
 
 
-def _check_failures(summaries: list[PartSummary], total: int, settings: FillSettings) -> None:
-    failed = sum(summary.failed for summary in summaries)
+def _check_failures(failed: int, total: int, settings: FillSettings, folder: Path) -> None:
     if failed > settings.max_failed_share * total:
-        worst = next(summary.index for summary in summaries if summary.failed)
         raise InputError(
             f"{failed} of {total} documents failed, more than max_failed_share {settings.max_failed_share}; "
-            f"see the error column from part-{worst:05d}.parquet on, mend the corpus or raise max_failed_share"
+            f"see the error column of {folder}/part-*.parquet, then mend the corpus or raise max_failed_share"
         )
 
 

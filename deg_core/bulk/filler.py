@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+from deg_core.artifacts import Home
 from deg_core.bulk.job import Filled, FillJob
 
 
@@ -32,4 +33,4 @@ def model_filler(job: FillJob) -> ModelFiller:
     from deg_core import load_model
 
     torch.set_num_threads(1)
-    return ModelFiller(load_model(job.checkpoint), job.schema, job.options.model_dump())
+    return ModelFiller(load_model(job.checkpoint, home=Home(job.home)), job.schema, job.options.model_dump())

@@ -29,8 +29,8 @@ class Filler(Protocol):
 class FillJob:
     """Everything that a worker needs to fill shards of one corpus; it is pickled to each of them.
 
-    folder: where the parts lie. key: the artifact's key, written into every part.
-    filler_factory: importable, called once in each worker with this job.
+    home: root of the home directory, for the checkpoint's base. folder: where the parts lie.
+    key: the artifact's key, written into every part. filler_factory: importable, called once in each worker with this job.
     """
 
     corpus: Path
@@ -38,6 +38,7 @@ class FillJob:
     id_column: str
     schema: Mapping[str, Any]
     checkpoint: Path
+    home: Path
     options: FillOptions
     batch_documents: int
     folder: Path

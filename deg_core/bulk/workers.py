@@ -11,7 +11,7 @@ import multiprocessing
 import os
 import signal
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from typing import Any
@@ -98,7 +98,7 @@ class WorkerPool:
         self._isolated: dict[int, _Isolated] = {}
         self._failed_starts = 0
 
-    def run(self, shards: Iterable[Shard]) -> Iterator[PartSummary]:
+    def run(self, shards: Iterable[Shard]) -> Generator[PartSummary, None, None]:
         """Summaries of the parts as they get done, in any order; every worker is dead when it ends.
 
         Raises what a worker could not start for, as InputError or DegError.

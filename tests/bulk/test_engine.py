@@ -83,6 +83,9 @@ def test_too_many_failures_stop_the_fill_but_keep_its_parts(home, write_corpus, 
     corpus = write_corpus(["", "", "", *TEXTS[:5]])
     with pytest.raises(InputError, match="3 of 8 documents failed, more than max_failed_share 0.25"):
         fill(home, corpus, checkpoint, max_failed_share=0.25)
+    with pytest.raises(InputError, match="3 of 8"):
+        fill(home, corpus, checkpoint, run_shards=None, max_failed_share=0.3)
+    assert not workers_of(os.getpid())
     assert fill(home, corpus, checkpoint, max_failed_share=0.5).counts["failed"] == 3
 
 

@@ -97,7 +97,18 @@ def test_values_round_trip_through_duckdb(tmp_path):
     db.execute(f"CREATE VIEW f AS FROM '{part_path(tmp_path, 0)}'")
     assert db.sql("DESCRIBE f").fetchall()[0][0] == "doc_id"
     columns = [row[0] for row in db.sql("DESCRIBE f").fetchall()]
-    assert columns == ["doc_id", "value", "value_json", "meta", "error", "prompt_tokens", "generated_tokens", "ms", "model", "plan"]
+    assert columns == [
+        "doc_id",
+        "value",
+        "value_json",
+        "meta",
+        "error",
+        "prompt_tokens",
+        "generated_tokens",
+        "ms",
+        "model",
+        "plan",
+    ]
     row = db.sql(
         "SELECT value.total * 2, value.order.size + 1, value.order.id, value.day + 1, epoch(value.at), value.mixed, "
         "value.rows[1].days[1], len(value.tags), value.kind, value_json FROM f WHERE error IS NULL"
