@@ -18,6 +18,8 @@ from dateutil import parser as date_parser
 
 from deg_core.config.settings import DataSettings
 from deg_core.contract.errors import InputError
+from deg_core.contract.plan import ITEM
+from deg_core.contract.schema import compile_schema
 from deg_core.generator.draw import Draw
 from deg_core.generator.records import (
     SPLITS,
@@ -100,6 +102,15 @@ def test_values_are_valid(records):
         for record in records[split]:
             jsonschema.Draft202012Validator.check_schema(record["schema"])
             jsonschema.Draft202012Validator(record["schema"]).validate(record["value"])
+
+
+def test_schemas_compile_and_null_rules_hold(records):
+    """Every schema is one of the contract, and a value is only absent where its field may lack one."""
+    for split in SPLITS:
+        for record in records[split][:120]:
+            for field in compile_schema(record["schema"]).fields:
+                if field.kind == "extract" and field.on_null == "forbid" and ITEM not in field.path:
+                    assert "/" + "/".join(field.path) in record["spans"], (record["uid"], field.path)
 
 
 def test_spans_hold_exactly_the_copied_values(records):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from deg_core.generator import schema as s
 from deg_core.generator.draw import Draw
 from deg_core.generator.kind import Kind
-from deg_core.generator.text import Part, join, template
+from deg_core.generator.text import Part, capitalised, join, template
 from deg_core.generator.vocabulary import phrases
 
 SYSTEMS = {
@@ -157,13 +157,15 @@ def _findings(draw: Draw) -> Part:
     old_weight = draw.phrase(OLD_WEIGHT, n=draw.print_tenths(kilos + draw.one((-31, -18, 22, 35))))
     pulse = draw.maybe(0.7, "pulse", lambda: draw.phrase(PULSE, n=draw.say("pulse", draw.rng.randrange(52, 131))))
     groups = [join(", ", draw.shuffled([warm, old_warm])), join(", ", draw.shuffled([weight, old_weight])), pulse]
-    return join("; ", draw.shuffled(groups))
+    return capitalised(join("; ", draw.shuffled(groups)))
 
 
 def _plan(draw: Draw) -> Part:
     count = draw.one((0, 1, 1, 2, 2, 3))
     draw.know("drugs", count)
-    stopped = draw.phrase(STOPPED, x=f"{draw.fresh(DRUGS)} {draw.one(DOSES)} mg") if draw.chance(0.6) else ""
+    stopped = (
+        capitalised(draw.phrase(STOPPED, x=f"{draw.fresh(DRUGS)} {draw.one(DOSES)} mg")) if draw.chance(0.6) else ""
+    )
     if not count:
         return stopped
     form = draw.wording(DOSE)

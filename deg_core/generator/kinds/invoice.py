@@ -53,8 +53,8 @@ STATE = {
     ),
 }
 METHODS = {
-    "transfer": phrases("Pay into IBAN on file.", "Settlement through your bank, to our usual account.",
-                        "Remit to our account at the bank named overleaf.", "By wire to the account below."),
+    "transfer": phrases("Payment route: the IBAN on file.", "Settlement through your bank, to our usual account.",
+                        "Agreed route: our account at the bank named overleaf.", "By wire to the account below."),
     "card": phrases("Visa or Mastercard on our pay page.", "Charged to the credit card stored with us.",
                     "Settlement with the company card that you registered.", "Your Mastercard is used for this bill."),
     "debit": phrases("We collect the sum from your account under the mandate you signed.",

@@ -72,7 +72,7 @@ WANTED = phrases(
 NICE = phrases("{x} would be a bonus.", "Nice to have: {x}.", "{x} is welcome but no must.", "{x} can be learned here.")
 LAYOUTS = phrases(
     "{title}\n{company}, {city}\n{dates}\n\n{body}\n\nPay: {pay}; {other_pay}.\n{wanted}\n\n{other_link}\n{link}\nQuestions: {recruiter}, {mail}",
-    "{company} is looking for: {title}\nPlace: {city}\n\n{body} {wanted} We offer {pay} and {other_pay}. {count}.\n\n{dates}\nContact {recruiter} ({mail}), "
+    "{company} is looking for: {title}\nPlace: {city}\n\n{body} {wanted} We offer {pay} and {other_pay}. In figures: {count}.\n\n{dates}\nContact {recruiter} ({mail}), "
     "not the press office ({other_mail}).\n{link}",
     "Subject: Vacancy {title}\nFrom: {other_mail}\n\nDear all,\n\nour client {company} in {city} has an opening, namely {title}. {body} {wanted}\n"
     "They offer {other_pay} and {pay}. {dates_inline}.\nPlease write to {recruiter} at {mail}. {link}",

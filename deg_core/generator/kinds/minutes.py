@@ -10,8 +10,8 @@ from deg_core.generator.vocabulary import phrases
 
 BODIES = phrases("Garden Committee", "Works Council", "Steering Group", "Parents' Board", "Safety Circle", "Choir Board", "Harbour Users' Group",
                  "Editorial Board", "Allotment Society", "Rowing Club Board", "Library Friends", "Tenants' Council")  # fmt: skip
-MATTERS = phrases("the new roof", "a second van", "the summer party", "a coffee machine", "solar panels", "the website", "a new boiler", "the open day",
-                  "the car park", "an extra trainer", "the anniversary book", "new lockers", "a sound system", "the lift")  # fmt: skip
+MATTERS = phrases("new roof", "second van", "summer party", "coffee machine", "solar panels", "website", "new boiler", "open day",
+                  "car park", "extra trainer", "anniversary book", "new lockers", "sound system", "lift")  # fmt: skip
 OUTCOMES = {
     "approved": phrases("Hands went up in favour, so it goes ahead.", "The plan found its majority and will be carried out.", "Everyone who mattered said yes, and work may begin.",
                         "The motion was carried.", "After a short talk the green light was given.", "The members gave their consent."),
@@ -84,12 +84,12 @@ TASKS_HEAD = phrases("Tasks", "Actions:", "To be done:", "Who does what:")
 PRESENT = phrases("Present: {list}.", "There were {list}.", "In attendance: {list}.", "Those who came: {list}.")
 ABSENT = phrases("Excused: {x}.", "{x} could not come.", "Apologies from {x}.", "{x} sent regrets.")
 LAYOUTS = phrases(
-    "{body}\n{dates}\nChair: {chair}\nMinutes: {scribe}\n\n{attendance}\n\nTopic: {matter}. {story}\nMoney: {sums}.\n\n{tasks}",
-    "MINUTES\nWritten by {scribe}\n\n{body}, led by {chair}. {attendance}\n{dates_inline}.\n\nThe main point was {matter}. {story} On the money, {sums}.\n\n{tasks}",
-    "Subject: What we talked about\nFrom: {scribe}\n\nDear members of the {body},\n\n{attendance} {chair} was in the chair. We spoke about {matter}. {story}\nAs to cost, {sums}.\n{dates_inline}.\n\n{tasks}",
-    "{dates}\n\n{tasks}\n\n{body}: notes of {scribe}\n{attendance} ({chair} presiding)\n{matter}: {story}\nNumbers: {sums}",
-    "{story} The subject was {matter}, and {sums}.\n\nGroup: {body}\nNote-taker: {scribe}\nPresiding: {chair}\n{attendance}\n{tasks}\n{dates}",
-    "To all of the {body}\n\nOn {matter}: {story} About the cost: {sums}.\n\n{dates_inline}. {attendance}\n\n{tasks}\n\nkept by {scribe}; meeting led by {chair}",
+    "{body}\n{dates}\nChair: {chair}\nMinutes: {scribe}\n\n{attendance}\n\nTopic: the {matter}. {story}\nMoney: {sums}.\n\n{tasks}",
+    "MINUTES\nWritten by {scribe}\n\n{body}, led by {chair}. {attendance}\n{dates_inline}.\n\nThe main point was the {matter}. {story} On the money, {sums}.\n\n{tasks}",
+    "Subject: What we talked about\nFrom: {scribe}\n\nDear members of the {body},\n\n{attendance} {chair} was in the chair. We spoke about the {matter}. {story}\nAs to cost, {sums}.\n{dates_inline}.\n\n{tasks}",
+    "{dates}\n\n{tasks}\n\n{body}: notes of {scribe}\n{attendance} ({chair} presiding)\nOn the {matter}: {story}\nNumbers: {sums}",
+    "{story} The subject was the {matter}, and {sums}.\n\nGroup: {body}\nNote-taker: {scribe}\nPresiding: {chair}\n{attendance}\n{tasks}\n{dates}",
+    "To all of the {body}\n\nOn the {matter}: {story} About the cost: {sums}.\n\n{dates_inline}. {attendance}\n\n{tasks}\n\nkept by {scribe}; meeting led by {chair}",
 )
 
 
@@ -103,7 +103,7 @@ def compose(draw: Draw) -> dict[str, Part]:
     chair, scribe = draw.person().full, draw.person().full
     draw.know(
         "summary",
-        f"The {body}, chaired by {chair}, discussed {matter}, which was {outcome}, in a {MOOD_LEVELS[mood]} meeting.",
+        f"The {body}, chaired by {chair}, discussed the {matter}, which was {outcome}, in a {MOOD_LEVELS[mood]} meeting.",
     )
     story = [draw.phrase(MOODS[mood]), draw.phrase(HELD[in_person])]
     if quorum is not None:

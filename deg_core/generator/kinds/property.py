@@ -58,7 +58,7 @@ OTHER_DAY = phrases(
 )
 FEATURES = phrases("bay window", "tiled stove", "wine cellar", "roof terrace", "sauna", "walk-in closet", "oak floor", "fireplace", "heat pump", "winter garden", "skylight", "guest toilet",
                    "solar roof", "pantry", "underfloor heating", "loggia")  # fmt: skip
-WITH = phrases("It has: {list}.", "Highlights: {list}.", "You will find {list}.", "Extras: {list}.")
+WITH = phrases("It has: {list}.", "Highlights: {list}.", "You will also find: {list}.", "Extras: {list}.")
 WITHOUT = phrases("Only the {x} is missing.", "A {x} could be added.", "The {x} was taken out.", "There is no {x}.")
 LINK = phrases("Details: {u}", "Exposé: {u}", "More on this one: {u}", "Floor plan at {u}")
 OTHER_LINK = phrases("All our offers: {u}", "About the agency: {u}", "Privacy: {u}", "Mortgage calculator: {u}")
