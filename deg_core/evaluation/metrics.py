@@ -14,6 +14,7 @@ from typing import Any
 import duckdb
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 N_BINS = 15
 RISK = 0.05
@@ -34,7 +35,7 @@ def query(sql: str, **tables: pa.Table) -> list[dict[str, Any]]:
     with duckdb.connect() as connection:
         for name, table in tables.items():
             connection.register(name, table)
-        return connection.execute(sql).to_arrow_table().to_pylist()
+        return connection.sql(sql).to_arrow_table().to_pylist()
 
 
 def accuracy(rows: pa.Table, by: Sequence[str]) -> list[dict[str, Any]]:
@@ -163,8 +164,8 @@ def paired_differences(rows: pa.Table, *, samples: int = 2000, seed: int = 1) ->
     difference, low, high, documents.
     """
     found = query(
-        f"""SELECT mode, source, uid, sum(correct::INT) FILTER (system = '{OURS}') AS ours,
-          count(*) FILTER (system = '{OURS}') AS n_ours, sum(correct::INT) FILTER (system = '{BASELINE}') AS theirs,
+        f"""SELECT mode, source, uid, sum(correct::INT) FILTER (system = '{OURS}')::BIGINT AS ours,
+          count(*) FILTER (system = '{OURS}') AS n_ours, sum(correct::INT) FILTER (system = '{BASELINE}')::BIGINT AS theirs,
           count(*) FILTER (system = '{BASELINE}') AS n_theirs
         FROM rows WHERE correct IS NOT NULL AND (source, uid) IN (SELECT (source, uid) FROM rows WHERE system = '{BASELINE}')
         GROUP BY mode, source, uid HAVING n_ours > 0 AND n_theirs > 0 ORDER BY mode, source, uid""",
@@ -208,7 +209,7 @@ def unordered_accuracy(rows: pa.Table, system: str = OURS) -> float | None:
 
 def figures(rows: pa.Table, documents: pa.Table) -> dict[str, Any]:
     """The numbers of our system that the gate and tables read; None where nothing was judged."""
-    ours = query("SELECT * FROM rows WHERE system = 'deg'", rows=rows)
+    ours = rows.filter(pc.equal(rows["system"], OURS)).to_pylist()
     return {
         **{name: _share(ours, prefix) for name, prefix in _FIGURE_MODES.items()},
         "score_mae": _mean([row["score"] for row in ours if row["mode"] == "decide.score"]),
@@ -262,4 +263,4 @@ def summarise(rows: pa.Table, documents: pa.Table, *, seed: int = 1) -> dict[str
 
 
 def _of_split(split: str, *tables: pa.Table) -> list[pa.Table]:
-    return [table.filter(pa.compute.equal(table["split"], split)) for table in tables]
+    return [table.filter(pc.equal(table["split"], split)) for table in tables]
