@@ -283,7 +283,7 @@ def test_summaries_are_short_and_follow_from_the_document(records):
         for _, schema, value in leaves(record["schema"], record["value"]):
             if mode(schema) != "generate":
                 continue
-            assert 8 <= len(value.split()) <= 22 and ".." not in value
+            assert 8 <= len(value.split()) <= 20 and ".." not in value
             names = re.findall(r"[A-ZÅÖ]\w+ [A-ZÅÖ][\w'áéćü]+", value)
             assert all(name in record["context"] for name in names if not name.startswith("The "))
 

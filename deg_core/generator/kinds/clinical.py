@@ -102,6 +102,8 @@ LAYOUTS = phrases(
     "Contact: {relative}\nName: {patient}\nNote by: {doctor}\n{history}\n{visit}\n{findings}\n{allergies}\n\n{story}\n\n{plan}\n{next}\n({born})",
     "{history} {visit}.\n\n{doctor} notes on {patient} ({born}): {story}\n{allergies}\n\nReadings: {findings}.\n{next} {plan}\nCopy to {colleague}",
     "Readings\n{findings}\n\n{visit}; author {doctor}; {born}; {patient}\n{next}\n\n{story}\n{plan} {allergies} {history}\nTo be told in an emergency: {relative}",
+    "{doctor}, practice notes\n{history}\n{visit}\n\n{patient} ({born}) came with {relative}. {story} {findings}. {plan} {allergies} {next}",
+    "Letter to {colleague}\nFrom {doctor}\nConcerning {patient}, {born}\n\n{allergies} {plan}\n{next}\n\n{visit}. {findings}. {history}\n\n{story}",
 )
 
 

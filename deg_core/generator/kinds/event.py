@@ -30,7 +30,7 @@ FORMS = {
 }  # fmt: skip
 OUTSIDE = {
     True: phrases("We sit under the trees, so bring a coat.", "In rain it is called off, for there is no roof.", "The stage stands on the lawn.", "It happens in the open air."),
-    False: phrases("The room is heated.", "All of it takes place under a roof.", "Rain need not worry you, since we are inside.", "Cloakroom and lift are in the building."),
+    False: phrases("The room is heated.", "All of it takes place under a roof.", "Rain need not worry you, since we are inside.", "Cloakroom and bar are in the building."),
 }  # fmt: skip
 STEPS = {
     True: phrases("Wheelchairs reach every seat.", "There is a ramp and a wide door.", "The way in has no steps.", "Seats for wheelchair users are kept free."),
@@ -78,6 +78,8 @@ LAYOUTS = phrases(
     "{other_link}\n{times}\nWhat: {title}\nWhere: {house}, {city}\nWho: {host}\nCost: {prices}\nNote: {counts}\n{link}\n{slots}\n\n{story}\nContact: {mail} (technical matters {other_mail})",
     "{story}\n\nThat is {title}, brought to the {house} of {city} by {host}. {counts}; {prices}. {times_inline}.\n{slots}\n{link}\n\nAdvertising: {other_mail}\nVisitors: {mail}",
     "{city} | {house} | {title}\n\n{prices}\n{counts}\n{times}\n\n{slots}\n\n{story} Organiser: {host}, {mail}.\n{other_link}\n{link}",
+    "Come to the {house} in {city}!\n\n{times}\n\n{title}. {story}\n{slots}\n\n{counts}. {prices}.\n\n{host}\nGuests write to {mail}, journalists to {other_mail}\n{link}\n{other_link}",
+    "{host} presents\n{title}\n\n{slots}\n\n{prices}. {story} {counts}.\n{times_inline}.\n\n{house}, {city}\n{other_link}\n{link}\nSponsors: {other_mail}\nVisitors: {mail}",
 )
 
 

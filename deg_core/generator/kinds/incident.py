@@ -100,6 +100,8 @@ LAYOUTS = phrases(
     "Template {other_id}\nRecord {id}\nLocation | {site}\nAuthor | {reporter}\n{times}\n{people}\n\n{costs} {story} {seen}\n{tasks_head}\n{tasks}\nApproved: {officer}",
     "{story} This is what {reporter} wrote from {site}. {seen}\n\n{tasks_head}\n{tasks}\n\n{people}; {times_inline}. {costs}\nRead by {officer}. Reference {id}",
     'Reference {id}\nCopied from form {other_id}\n\n{people}.\n{costs}\n\n{reporter} ({site}) to {officer}:\n"{story} {seen}"\n\n{times}\n\n{tasks_head}\n{tasks}',
+    "Case {id}, {site}\n\n{people}. {costs}\n{times}\n\nAuthor: {reporter}\nChecked: {officer}\n\n{tasks_head}\n{tasks}\n\n{story}\n{seen}",
+    "{officer} forwards the report of {reporter}.\n\n{tasks_head}\n{tasks}\n\nPlace: {site}\nCase: {id}\nForm: {other_id}\n{times}\n\n{story} {costs} {people}. {seen}",
 )
 
 

@@ -110,10 +110,10 @@ LAYOUTS = phrases(
     "{contact} / {customer}\n\n{dates}\n{references}\n\n{state}\n\n{sums}\n\nPositions\n{lines}\n\n{method}\n{vendor}, {address}",
 )
 SUMMARY = {
-    "paid": "{v} billed {c} for {n}, and the invoice has been paid.",
-    "open": "{v} bills {c} for {n}, and payment is still within its term.",
-    "overdue": "{v} reminds {c} that the invoice for {n} is overdue.",
-    "disputed": "{v} billed {c} for {n}, but the invoice is disputed and on hold.",
+    "paid": "{v} billed {c} for {n}, which is paid.",
+    "open": "{v} bills {c} for {n}, payable within the term.",
+    "overdue": "{v} reminds {c} of the overdue invoice for {n}.",
+    "disputed": "{v} billed {c} for {n}, which is disputed.",
 }
 
 

@@ -79,6 +79,8 @@ LAYOUTS = phrases(
     "Press: {other_mail} | {other_link}\nJobs: {mail} ({recruiter})\n\n{count} - {company}, {city}\nWanted: {title}\n{wanted}\n{body}\n{other_pay}, {pay}\n{dates}\n{link}",
     "{dates_inline}.\n\nJoin {company}! In {city}, {count}. The role: {title}. {body}\n\n{wanted} Besides {other_pay} there is {pay}.\n\n{recruiter}\n{mail}\n{link}",
     "Role: {title}\nEmployer: {company}\nCity: {city}\nSalary: {pay}\nExtras: {other_pay}\n{dates}\n\n{body}\n{wanted}\n\n{other_link}\n{link}\nMail to: {mail} ({recruiter}); press: {other_mail}",
+    "Vacancy at {company}\n\n{body}\n\n{other_link}\n{pay}; {other_pay}; {count}\n\nLooking for a person as {title} in {city}. {wanted}\n{link}\nTo {recruiter}, {mail} (advertising: {other_mail})\n{dates}",
+    "{recruiter} <{mail}> wrote:\n\nWe at {company} need you. {wanted} {body} Your office would be in {city}, your card would say {title}, and you would get {other_pay} as well as {pay}.\n\n{dates_inline}.\n{other_link}\n{link}\ncc {other_mail}",
 )
 
 

@@ -125,6 +125,8 @@ LAYOUTS = phrases(
     "Dear {tenant},\n\nhere is a short account of what you and {landlord} have agreed for {address}. {story} {extras}\n\n{dates_inline}. {sums_inline}. {terms}.\n\n{steps}\n\nYour contract is {id}.\n{agent}",
     "{dates}\n\n{agent} has drawn up contract {id}: {landlord} lets {address} to {tenant}. {sums_inline}. {story}\n{terms}. {extras}\n{steps}",
     "Summary of contract {id}\n\nPremises | {address}\nFor the owner | {landlord}\nBroker | {agent}\nRenting party | {tenant}\n{sums}\n{dates}\n{steps}\n\n{extras} {terms}. {story}",
+    "{landlord} and {tenant} sign this lease of {address} ({id}).\n\n{sums_inline}. {dates_inline}.\n\n{extras} {story} {terms}.\n{steps}\n\nMediated by {agent}",
+    "Mediator: {agent}\nNumber: {id}\n\n{story} {extras} {terms}.\n\n{sums}\n{steps}\n{dates}\n\nLandlord: {landlord}\nTenant: {tenant}\nPlace: {address}",
 )
 
 

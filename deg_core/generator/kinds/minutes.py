@@ -90,6 +90,8 @@ LAYOUTS = phrases(
     "{dates}\n\n{tasks}\n\n{body}: notes of {scribe}\n{attendance} ({chair} presiding)\nOn the {matter}: {story}\nNumbers: {sums}",
     "{story} The subject was the {matter}, and {sums}.\n\nGroup: {body}\nNote-taker: {scribe}\nPresiding: {chair}\n{attendance}\n{tasks}\n{dates}",
     "To all of the {body}\n\nOn the {matter}: {story} About the cost: {sums}.\n\n{dates_inline}. {attendance}\n\n{tasks}\n\nkept by {scribe}; meeting led by {chair}",
+    "{body}, notes by {scribe}\n\n{dates_inline}.\n{attendance} In the chair: {chair}.\n\n{tasks}\n\nItem: the {matter}. {sums}. {story}",
+    "{scribe} noted this for the {body}:\n\nAbout the {matter}. {story}\nFigures named: {sums}\n{tasks}\n\n{dates}\n{attendance}\nThe meeting was opened and closed by {chair}.",
 )
 
 

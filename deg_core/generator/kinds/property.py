@@ -9,10 +9,10 @@ from deg_core.generator.text import Part, capitalised, join
 from deg_core.generator.vocabulary import phrases
 
 SORTS = {
-    "flat": phrases("It lies on the third floor of a larger block.", "Eleven parties share the stairwell.", "You have neighbours above and below.", "One of eight units in a converted mill."),
+    "flat": phrases("It lies on the third floor of a larger block.", "Eleven parties share the stairwell.", "You have neighbours above and below.", "One of eight units in the same building."),
     "house": phrases("It stands alone in its own garden.", "Two storeys, a roof and a fence that are all yours.", "A detached home for one family.", "No wall is shared with anyone."),
-    "office": phrases("Twelve desks and a meeting room fit in.", "A law firm worked here until spring.", "Reception, server closet and open-plan floor are in place.", "It may be used for desk work only."),
-    "farm": phrases("Stable and barn belong to it.", "Hay has been made here for two centuries.", "Pasture begins behind the milking shed.", "The previous owner kept goats and an orchard."),
+    "office": phrases("Twelve desks and a meeting room fit in.", "Filing shelves and phone booths await a law firm.", "Reception, server closet and open-plan floor are in place.", "It may be used for desk work only."),
+    "farm": phrases("Stable and barn belong to it.", "Hay meadows surround the barn.", "Pasture begins behind the milking shed.", "Goats and an orchard belong with it."),
 }  # fmt: skip
 STATE = {
     1: phrases("Only the walls can be kept.", "It cannot be lived in as it is.", "The roof has fallen in and the floors are rotten."),
@@ -69,6 +69,8 @@ LAYOUTS = phrases(
     "Offer {ref} (formerly {other_ref})\n{years}\n{sums}\n{areas}\n{address}\n\n{features} {story}\n\n{dates_inline}.\n{agent} of {agency}: {mail}; secretary: {other_mail}\n{link}",
     "{other_link}\n\n{story} {years}; {areas}. The address is {address}.\n\n{features}\n{dates_inline}. {sums}.\n\n{agency}, {agent}\n{mail}\nNumber {ref}\n{link}",
     "Agency | {agency}\nSecretary | {other_mail}\nAgent | {agent}, {mail}\nObject | {address}\nNumber | {ref}\nDates | {dates_inline}\nSums | {sums}\nSize | {areas}\nYears | {years}\n\n{story}\n{features} {link}",
+    "{other_link}\n{link}\n\n{agency} - {address}\n{ref} (old number {other_ref})\n\n{dates}\n{areas}. {years}.\n\n{story} {features} {sums}.\n\n{agent}, {mail} (reception {other_mail})",
+    "{agent} ({mail}) writes on behalf of {agency}:\n\n{features} {story} {sums}. {areas}; {years}.\n\n{dates}\nOffer {ref}: {address}\n{other_link}\n{link}\nReception: {other_mail}",
 )
 
 

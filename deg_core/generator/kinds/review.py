@@ -78,6 +78,8 @@ LAYOUTS = phrases(
     "My {product} ({brand})\n\n{used}. {story} {prices}. {rivals} {verdict}\n\n{author}\n{city}\n{dates}\n{count}",
     "{dates_inline}.\n{used}; {count}.\n\n{verdict} {rivals} {story} {prices}.\n\n{author}, {city}, about: {brand}, {product}",
     "From: {author} ({city})\nAbout: {product}, made by {brand}\n\nHello shop,\n\n{prices}. {verdict} {story}\n{rivals} {used}.\n\n{dates}\n({count})",
+    "{count}\n{author}, {city}\n\nOn the {product} by {brand}. {prices}. {story} {verdict} {used}. {rivals}\n\n{dates}",
+    "{dates}\n\n{rivals} {prices}. {verdict}\n{story}\n{used}. {count}.\n\nthe {brand} {product} as seen by {author} of {city}",
 )
 
 
@@ -97,7 +99,8 @@ def compose(draw: Draw) -> dict[str, Part]:
     story = [draw.phrase(ASPECTS[aspect]), draw.phrase(AGAIN[again]), draw.phrase(SENT_BACK[back])]
     if gift is not None:
         story.append(draw.phrase(GIFT[gift]))
-    dates = _dates(draw)
+    owned_days = draw.rng.randrange(20, 400)
+    dates = _dates(draw, owned_days)
     return {
         "brand": draw.say("brand", brand),
         "product": draw.say("product", product),
@@ -108,16 +111,18 @@ def compose(draw: Draw) -> dict[str, Part]:
         "dates": join("\n", dates),
         "dates_inline": join("; ", dates),
         "prices": _prices(draw),
-        "used": draw.maybe(0.6, "weeks", lambda: draw.phrase(USED, n=draw.say("weeks", draw.rng.randrange(2, 60)))),
-        "count": draw.phrase(OTHER_COUNT, n=str(draw.rng.randrange(2, 90))),
+        "used": draw.maybe(0.6, "weeks", lambda: draw.phrase(USED, n=draw.say("weeks", owned_days // 7))),
+        "count": capitalised(draw.phrase(OTHER_COUNT, n=str(draw.rng.randrange(2, 90)))),
         "rivals": _rivals(draw),
     }  # fmt: skip
 
 
-def _dates(draw: Draw) -> list[Part]:
-    bought = draw.maybe(0.65, "bought", lambda: draw.phrase(BOUGHT, d=draw.say_day("bought", draw.day(-120, -10))))
+def _dates(draw: Draw, owned_days: int) -> list[Part]:
+    bought = draw.maybe(
+        0.65, "bought", lambda: draw.phrase(BOUGHT, d=draw.say_day("bought", draw.day(-owned_days, -owned_days)))
+    )
     written = draw.phrase(WRITTEN, d=draw.say_day("written", draw.today))
-    return draw.shuffled([bought, written, draw.phrase(OTHER_DAY, d=draw.print_day(draw.day(-400, -130)))])
+    return draw.shuffled([bought, written, draw.phrase(OTHER_DAY, d=draw.print_day(draw.day(-900, -420)))])
 
 
 def _prices(draw: Draw) -> Part:
