@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from deg_core.contract.keywords import ANNOTATIONS, refusal
@@ -60,6 +60,12 @@ def is_constant(schema: Any) -> bool:
 def is_null(schema: Any) -> bool:
     """Whether a branch is {"type": "null"}, annotated or not."""
     return isinstance(schema, dict) and schema.get("type") in ("null", ["null"]) and not is_constant(schema)
+
+
+def admits_null(schema: Mapping[str, Any]) -> bool:
+    """Whether a branch that is not {"type": "null"} lists null among its types or values."""
+    named = schema.get("type", ())
+    return (not named or "null" in named) and (None in schema["enum"] if "enum" in schema else "null" in named)
 
 
 def branch_options(place: Place, report: Report) -> list[tuple[Any, str | None]]:

@@ -223,7 +223,6 @@ def _pattern_problem(pattern: str) -> str | None:
         warnings.simplefilter("ignore")
         try:
             re.compile(pattern)
-            re.compile(f"(?:{pattern})")
             regex.compile(f"(?:{pattern})")
         except (re.error, regex.error, OverflowError, RecursionError) as error:
             return str(error) or type(error).__name__

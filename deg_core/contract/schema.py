@@ -190,7 +190,7 @@ class _Compiler:
         annotations = {**_annotations_of(place.schema), **context.annotations}
         context = replace(context, annotations=annotations)
         if len(branches) == 2 and sum(nulls) == 1 and "const" not in branches[nulls.index(False)].schema:
-            self._compile_nullable(place, keyword, nulls.index(False), context)
+            self._compile_nullable(place, keyword, nulls.index(False), branches[nulls.index(False)], context)
         elif all(map(any, zip(nulls, constants, strict=True))) and any(constants):
             described = [
                 replace(b, schema={**b.schema, **t.annotations}) for b, t in zip(branches, targets, strict=True)
@@ -207,11 +207,13 @@ class _Compiler:
         self.report(branch.loc, f"{str(branch.schema).lower()} in place of a schema: write the type of the value")
         return True
 
-    def _compile_nullable(self, place: Place, keyword: str, position: int, context: _Context) -> None:
+    def _compile_nullable(self, place: Place, keyword: str, position: int, other: Place, context: _Context) -> None:
         if "type" in place.schema:
             self.report(f"{place.loc}/type", f"type beside {keyword}: move it into the branch")
         if context.null_branch:
             self.report(f"{place.loc}/{keyword}", "null is a branch twice; remove the outer one")
+        if keyword == "oneOf" and choices.admits_null(other.schema):
+            self.report(f"{place.loc}/oneOf", "null meets both branches, which oneOf forbids; use anyOf")
         self.compile(place.child(keyword, position), replace(context, null_branch=True))
 
     def _compile_choice(self, place: Place, loc: str, branches: list[Place], context: _Context) -> None:

@@ -263,6 +263,8 @@ def test_ref_is_resolved_within_its_own_resource():
         ({"anyOf": [{"type": "object"}, {"type": "null"}]}, "/anyOf/0", "nullable object"),
         ({"oneOf": [{"const": "a", "maxLength": 3}, {"const": "b"}]}, "/oneOf/0/maxLength", "does not apply"),
         ({"anyOf": [{"const": 1}, {"const": 2}], "oneOf": [{"const": 1}, {"const": 2}]}, "/oneOf", "beside anyOf"),
+        ({"oneOf": [{"type": ["string", "null"]}, {"type": "null"}]}, "/oneOf", "both branches"),
+        ({"oneOf": [{"enum": ["a", None]}, {"type": "null"}]}, "/oneOf", "both branches"),
         ({"type": ["object", "null"]}, "", "nullable object"),
         ({"type": ["array", "null"], "items": {"type": "string"}}, "", "nullable array"),
         ({"type": ["string", "number"]}, "/type", "union"),

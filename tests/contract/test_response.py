@@ -156,16 +156,18 @@ def test_an_optional_object_goes_with_a_key_that_it_requires():
                     "d": {"type": "boolean"},
                     "g": {"type": "string", "x-generate": True},
                     "l": {"type": "array", "minItems": 1, "items": {"type": "number"}},
+                    "m": {"type": "array", "items": {"type": "object", "properties": {"n": {"type": "string"}}}},
                 },
             }
         }
     )
-    outcomes = {"/o/k": NOTHING, "/o/d": Decided((1.0, 0.0)), "/o/l/0": NOTHING}
-    response = run(plan, outcomes, {"/o/l": 1})
+    outcomes = {"/o/k": NOTHING, "/o/d": Decided((1.0, 0.0)), "/o/l/0": NOTHING, "/o/m/0/n": NOTHING}
+    lengths = {"/o/l": 1, "/o/m": 1}
+    response = run(plan, outcomes, lengths)
     assert response["value"] == {}
     assert list(response["meta"]) == ["/o/k"]
     assert response["usage"]["generated_tokens"] == 0
-    assert resolve(plan, outcomes, {"/o/l": 1}).known == ()
+    assert resolve(plan, outcomes, lengths).known == ()
 
 
 ROWS = {
