@@ -18,7 +18,11 @@ SHOWN_DOCUMENT = 3
 def sample_files() -> dict[str, str]:
     """File name -> text: two records of every kind, ten documents to fill, and one of them with its schema."""
     settings = DataSettings(
-        train=RECORDS_PER_KIND * len(SEEN_KINDS), val=0, test=RECORDS_PER_KIND * len(TEST_KINDS), corpus=DOCUMENTS
+        seed=7,
+        train=RECORDS_PER_KIND * len(SEEN_KINDS),
+        val=0,
+        test=RECORDS_PER_KIND * len(TEST_KINDS),
+        corpus=DOCUMENTS,
     )
     documents = list(generate_corpus(settings))
     records = [record for split in ("train", "test") for record in generate_records(settings, split)]

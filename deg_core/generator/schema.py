@@ -83,11 +83,13 @@ def scale(
     return Node(key, _described(schema, description))
 
 
-def choice(key: str, labels: Mapping[str, Any], description: str | None = None, *, null: bool = False) -> Node:
+def choice(key: str, labels: Mapping[Any, Any], description: str | None = None, *, null: bool = False) -> Node:
     """A choice. labels: fact value -> option, or -> (option, its description) for the oneOf form."""
     if any(isinstance(label, tuple) for label in labels.values()):
-        branches: list[dict[str, Any]] = [{"const": name, "description": note} for name, note in labels.values()]
-        schema = {"oneOf": branches + ([{"const": None, "description": "Not stated."}] if null else [])}
+        branches = [{"const": name, "description": note} for name, note in labels.values()]
+        if null:
+            branches.append({"const": None, "description": "Not stated."})
+        schema: dict[str, Any] = {"oneOf": branches}
         names = {value: label[0] for value, label in labels.items()}
     else:
         schema = {"enum": [*labels.values(), *([None] if null else [])]}

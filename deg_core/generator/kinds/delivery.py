@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from deg_core.generator import schema as s
 from deg_core.generator import vocabulary as words
 from deg_core.generator.draw import Draw
@@ -72,7 +74,7 @@ def compose(draw: Draw) -> dict[str, Part]:
     }
 
 
-def _dates(draw: Draw) -> list[Part]:
+def _dates(draw: Draw) -> Sequence[Part]:
     sent = draw.phrase(SENT, d=draw.say_day("sent", draw.today))
     arrived = draw.maybe(
         0.6, "arrived", lambda: draw.phrase(ARRIVED, d=draw.say_moment("arrived", draw.moment(draw.day(1, 6))))

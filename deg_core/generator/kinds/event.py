@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from deg_core.generator import schema as s
 from deg_core.generator import vocabulary as words
 from deg_core.generator.draw import Draw
@@ -120,7 +122,7 @@ def compose(draw: Draw) -> dict[str, Part]:
     }
 
 
-def _times(draw: Draw) -> list[Part]:
+def _times(draw: Draw) -> Sequence[Part]:
     starts = draw.phrase(STARTS, d=draw.say_moment("starts", draw.moment(draw.day(25, 60))))
     doors = draw.phrase(DOORS, d=draw.print_moment(draw.moment(draw.day(2, 20)))) if draw.chance(0.6) else ""
     other = draw.phrase(OTHER_DAY, d=draw.print_day(draw.day(-90, 90)))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from deg_core.generator import schema as s
 from deg_core.generator.draw import Draw
 from deg_core.generator.kind import Kind
@@ -151,7 +153,7 @@ def compose(draw: Draw) -> dict[str, Part]:
     }
 
 
-def _times(draw: Draw) -> list[Part]:
+def _times(draw: Draw) -> Sequence[Part]:
     happened = draw.phrase(HAPPENED, d=draw.say_moment("happened", draw.moment(draw.today)))
     reported = draw.phrase(REPORTED, d=draw.say_moment("reported", draw.moment(draw.day(1, 4))))
     checked = draw.phrase(CHECKED, d=draw.say_day("checked", draw.day(-300, -20)))

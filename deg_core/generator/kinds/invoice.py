@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from deg_core.generator import schema as s
 from deg_core.generator import vocabulary as words
 from deg_core.generator.draw import Draw, as_number
@@ -159,7 +161,7 @@ def compose(draw: Draw) -> dict[str, Part]:
     }
 
 
-def _lines(draw: Draw) -> tuple[list[Part], str, int]:
+def _lines(draw: Draw) -> tuple[Sequence[Part], str, int]:
     """The article lines, the goods in words and their net amount in cents."""
     count = draw.one((1, 1, 2, 2, 3))
     form = draw.wording(LINE)
@@ -181,7 +183,7 @@ def _lines(draw: Draw) -> tuple[list[Part], str, int]:
     return lines, goods, net
 
 
-def _dates(draw: Draw) -> list[Part]:
+def _dates(draw: Draw) -> Sequence[Part]:
     """Date of issue, due date (or none) and a date that is neither, in any order."""
     dates = [draw.phrase(ISSUED, d=draw.say_day("issued", draw.today))]
     dates.append(draw.phrase(OTHER_DAY, d=draw.print_day(draw.day(-40, -3))))
@@ -193,7 +195,7 @@ def _dates(draw: Draw) -> list[Part]:
     return draw.shuffled(dates)
 
 
-def _sums(draw: Draw, net: int) -> list[Part]:
+def _sums(draw: Draw, net: int) -> Sequence[Part]:
     """Net, tax, freight (or none), total and an amount that belongs to none of them."""
     tax = net * draw.one((5, 10, 19, 20, 25)) // 100
     freight = draw.cents(5, 60) if draw.chance(0.5) else 0

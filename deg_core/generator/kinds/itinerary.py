@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from deg_core.generator import schema as s
 from deg_core.generator import vocabulary as words
 from deg_core.generator.draw import Draw
@@ -82,7 +84,7 @@ def compose(draw: Draw) -> dict[str, Part]:
     }
 
 
-def _dates(draw: Draw) -> list[Part]:
+def _dates(draw: Draw) -> Sequence[Part]:
     booked = draw.phrase(BOOKED, d=draw.say_day("booked", draw.today))
     pay_by = draw.maybe(0.6, "pay_by", lambda: draw.phrase(PAY_BY, d=draw.say_day("pay_by", draw.day(5, 18))))
     return draw.shuffled([booked, pay_by, draw.phrase(OTHER_DAY, d=draw.print_day(draw.day(-400, 900)))])

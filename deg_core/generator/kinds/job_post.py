@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from deg_core.generator import schema as s
 from deg_core.generator.draw import Draw
 from deg_core.generator.kind import Kind
@@ -136,7 +138,7 @@ def compose(draw: Draw) -> dict[str, Part]:
     }
 
 
-def _dates(draw: Draw) -> list[Part]:
+def _dates(draw: Draw) -> Sequence[Part]:
     posted = draw.phrase(POSTED, d=draw.say_day("posted", draw.today))
     closes = draw.maybe(0.65, "closes", lambda: draw.phrase(CLOSES, d=draw.say_day("closes", draw.day(14, 40))))
     starts = draw.maybe(0.5, "starts", lambda: draw.phrase(STARTS, d=draw.say_day("starts", draw.day(60, 150))))

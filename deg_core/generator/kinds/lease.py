@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from deg_core.generator import schema as s
 from deg_core.generator.draw import Draw
 from deg_core.generator.kind import Kind
@@ -171,7 +173,7 @@ def compose(draw: Draw) -> dict[str, Part]:
     }
 
 
-def _dates(draw: Draw) -> list[Part]:
+def _dates(draw: Draw) -> Sequence[Part]:
     signed = draw.phrase(SIGNED, d=draw.say_day("signed", draw.today))
     starts = draw.phrase(STARTS, d=draw.say_day("starts", draw.day(8, 70)))
     ends = draw.maybe(
@@ -181,7 +183,7 @@ def _dates(draw: Draw) -> list[Part]:
     return draw.shuffled([join(". ", [starts, ends]), signed, other])
 
 
-def _sums(draw: Draw) -> tuple[list[Part], int]:
+def _sums(draw: Draw) -> tuple[Sequence[Part], int]:
     """The sums in any order, and the rent in whole units."""
     rent = draw.rng.randrange(40, 290) * 10 + 5
     said = draw.phrase(RENT, a=draw.say_money("rent", rent * 100))

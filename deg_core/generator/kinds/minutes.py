@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from deg_core.generator import schema as s
 from deg_core.generator.draw import Draw
 from deg_core.generator.kind import Kind
@@ -125,7 +127,7 @@ def compose(draw: Draw) -> dict[str, Part]:
     }
 
 
-def _dates(draw: Draw) -> list[Part]:
+def _dates(draw: Draw) -> Sequence[Part]:
     met = draw.phrase(MET, d=draw.say_day("met", draw.today))
     again = draw.maybe(
         0.6, "again", lambda: draw.phrase(AGAIN, d=draw.say_day("again", draw.day(20, 90))), draw.phrase(NO_AGAIN)

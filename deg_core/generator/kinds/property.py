@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from deg_core.generator import schema as s
 from deg_core.generator.draw import Draw
 from deg_core.generator.kind import Kind
@@ -119,7 +121,7 @@ def compose(draw: Draw) -> dict[str, Part]:
     }  # fmt: skip
 
 
-def _dates(draw: Draw) -> list[Part]:
+def _dates(draw: Draw) -> Sequence[Part]:
     free = draw.maybe(
         0.6, "free", lambda: draw.phrase(FREE, d=draw.say_day("free", draw.day(20, 200))), draw.phrase(NO_FREE)
     )

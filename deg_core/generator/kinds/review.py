@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from deg_core.generator import schema as s
 from deg_core.generator.draw import Draw
 from deg_core.generator.kind import Kind
@@ -117,7 +119,7 @@ def compose(draw: Draw) -> dict[str, Part]:
     }  # fmt: skip
 
 
-def _dates(draw: Draw, owned_days: int) -> list[Part]:
+def _dates(draw: Draw, owned_days: int) -> Sequence[Part]:
     bought = draw.maybe(
         0.65, "bought", lambda: draw.phrase(BOUGHT, d=draw.say_day("bought", draw.day(-owned_days, -owned_days)))
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from deg_core.generator import schema as s
 from deg_core.generator import vocabulary as words
 from deg_core.generator.draw import Draw
@@ -122,9 +124,6 @@ OTHER_SUM = phrases("A new one would cost {a}.", "A competitor asks only {a}.", 
                     "Last year I spent {a} with you.", "Your shop lists it at {a} today.")  # fmt: skip
 PRODUCTS = phrases("These items are affected: {list}.", "Affected: {list}.", "I mean {list}.", "The articles in question: {list}.",
                    "It concerns {list}.")  # fmt: skip
-PHONE_ONLY = phrases(
-    "Please answer to this address only.", "No calls, please.", "Write, do not ring.", "I prefer mail."
-)
 SIGN = phrases("Regards,\n{name}", "Best wishes\n{name}", "{name}", "Yours,\n{name}", "Thanks, {name}")
 LAYOUTS = phrases(
     "From: {name} <{mail}>\nCc: {cc_name} <{cc}>\nTicket: {id}\n{received}\n\n{body}\n\n{sign}",
@@ -183,7 +182,7 @@ def _body(draw: Draw, topic: str, urgent: bool, mood: int) -> Part:
     return join(" ", [draw.phrase(TOPICS[topic]), *draw.shuffled(middle)])
 
 
-def _order(draw: Draw) -> list[Part]:
+def _order(draw: Draw) -> Sequence[Part]:
     order, other = draw.several_codes(draw.one(("ORD-", "A", "WEB-", "8")), 2)
     if draw.chance(0.7):
         right = draw.phrase(ORDER, n=draw.say("order", order))
@@ -192,7 +191,7 @@ def _order(draw: Draw) -> list[Part]:
     return [draw.phrase(OTHER_ORDER, n=other)] if draw.chance(0.5) else []
 
 
-def _dates(draw: Draw) -> list[Part]:
+def _dates(draw: Draw) -> Sequence[Part]:
     sentences = [draw.phrase(OTHER_DAY, d=draw.print_day(draw.day(-300, -90)))]
     if draw.chance(0.6):
         sentences.append(draw.phrase(BOUGHT, d=draw.say_day("bought", draw.day(-80, -5))))
@@ -201,7 +200,7 @@ def _dates(draw: Draw) -> list[Part]:
     return sentences
 
 
-def _sums(draw: Draw) -> list[Part]:
+def _sums(draw: Draw) -> Sequence[Part]:
     sentences = [draw.phrase(OTHER_SUM, a=draw.money(draw.cents(10, 900)))] if draw.chance(0.6) else []
     if draw.chance(0.6):
         sentences.append(draw.phrase(REFUND, a=draw.say_money("refund", draw.cents(10, 900))))
