@@ -9,14 +9,13 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Generator, Mapping
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
 
-import deg_core.bulk
-from deg_core.artifacts import Home, Manifest, build_artifact, fingerprint, hash_file, hash_tree, write_atomically
+from deg_core.artifacts import Home, Manifest, build_artifact, fingerprint, hash_tree, source_version, write_atomically
 from deg_core.bulk.filler import model_filler
 from deg_core.bulk.job import Filler, FillJob, Shard, plan_shards
 from deg_core.bulk.workers import WorkerPool
@@ -76,7 +75,7 @@ def fill_corpus(
         "fills",
         kind="fill",
         name=re.sub(r"[^a-z0-9]+", "-", corpus.stem.lower()).strip("-") or "corpus",
-        code_version=code_version(),
+        code_version=source_version(*SOURCES),
         settings=settings.model_dump(mode="json", include=_CONTENT_SETTINGS),
         inputs={
             "corpus": corpus_hash,
@@ -106,14 +105,6 @@ def default_workers() -> int:
     return len(os.sched_getaffinity(0))
 
 
-@cache
-def code_version() -> str:
-    """A hash of the source files that a filled row depends on."""
-    root = Path(deg_core.bulk.__file__).parents[1]
-    files = sorted(path for name in SOURCES for path in (root / name).rglob("*.py"))
-    return fingerprint({path.relative_to(root).as_posix(): hash_file(path) for path in files})[:16]
-
-
 def _build(
     job: FillJob, settings: FillSettings, progress: Progress, run_shards: RunShards, folder: Path, manifest: Manifest
 ) -> list[Path]:
@@ -135,12 +126,13 @@ def _fill_shards(
     job: FillJob, shards: list[Shard], settings: FillSettings, progress: Progress, run_shards: RunShards
 ) -> list[PartSummary]:
     """Summaries of all parts, in order; runs only the shards without a part."""
-    done = {shard.index: read_summary(job.folder, job.key, shard) for shard in shards}
-    missing = [shard for shard in shards if done[shard.index] is None]
+    found = [read_summary(job.folder, job.key, shard) for shard in shards]
+    done = {summary.index: summary for summary in found if summary is not None}
+    missing = [shard for shard in shards if shard.index not in done]
     total = sum(map(len, shards))
-    if len(missing) < len(shards):
-        progress.say(f"{len(shards) - len(missing)} of {len(shards)} parts are there already; going on with the rest")
-    failed = sum(summary.failed for summary in done.values() if summary)
+    if done:
+        progress.say(f"{len(done)} of {len(shards)} parts are there already; going on with the rest")
+    failed = sum(summary.failed for summary in done.values())
     _check_failures(failed, total, settings, job.folder)
     with progress.bar("documents", total) as bar:
         bar.advance(total - sum(map(len, missing)))
@@ -164,7 +156,8 @@ def _describe(manifest: Manifest, summaries: list[PartSummary], parts: list[Path
     def total(name: str) -> int:
         return sum(getattr(summary, name) for summary in summaries)
 
-    ids, errors = Counter(), Counter()
+    ids: Counter[int] = Counter()
+    errors: Counter[str] = Counter()
     for part in parts:
         columns = pq.read_table(part, columns=["doc_id", "error"]).to_pydict()
         ids.update(hash(doc_id) for doc_id in columns["doc_id"])

@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -234,7 +234,7 @@ class FolderReader:
                 yield name
 
 
-READERS = {
+READERS: dict[str, Callable[[Path, str, str], Reader]] = {
     ".jsonl": JsonLinesReader,
     ".ndjson": JsonLinesReader,
     ".parquet": ParquetReader,

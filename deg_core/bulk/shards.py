@@ -58,8 +58,8 @@ def fill_shard(job: FillJob, shard: Shard, filler: Filler | None = None) -> Part
 
 def fill_documents(filler: Filler, documents: list[Document]) -> list[Row]:
     """One row a document, in order; a document without text, or whose fill fails, has an error row."""
-    readable = [document for document in documents if document.text is not None]
-    answers = iter(_answer(filler, [document.text for document in readable]))
+    texts = [document.text for document in documents if document.text is not None]
+    answers = iter(_answer(filler, texts))
     rows = []
     for document in documents:
         if document.text is None:

@@ -12,7 +12,7 @@ import os
 import signal
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
@@ -38,18 +38,10 @@ class Task:
     deaths: int = 0
 
 
-@dataclass
-class _Isolated:
-    """A shard that is filled document by document; rows by document number."""
-
-    shard: Shard
-    rows: dict[int, Row] = field(default_factory=dict)
-
-
 class _Worker:
     """A process and this side of its pipe. task: what it works on; advanced: documents it reported of it."""
 
-    def __init__(self, job: FillJob, core: int | None):
+    def __init__(self, job: FillJob, core: int):
         context = multiprocessing.get_context("spawn")
         self.connection, theirs = context.Pipe()
         self.core = core
@@ -95,7 +87,7 @@ class WorkerPool:
         self._count = workers
         self._workers: list[_Worker] = []
         self._waiting: deque[Task] = deque()
-        self._isolated: dict[int, _Isolated] = {}
+        self._isolated: dict[int, dict[int, Row]] = {}
         self._failed_starts = 0
 
     def run(self, shards: Iterable[Shard]) -> Generator[PartSummary, None, None]:
@@ -135,12 +127,12 @@ class WorkerPool:
             worker.advanced += content
             self._bar.advance(content)
             return None
-        task, worker.task = worker.task, None
+        worker.task = None
         if kind == "ready":
             worker.ready, self._failed_starts = True, 0
             return None
         if kind == "row":
-            return self._row(task, content)
+            return self._row(*content)
         return content
 
     def _bury(self, worker: _Worker) -> PartSummary | None:
@@ -165,31 +157,30 @@ class WorkerPool:
         if task.deaths <= DOCUMENT_RETRIES:
             self._waiting.appendleft(task)
             return None
-        return self._give_up(task, worker.epitaph())
+        return self._give_up(task.shard, task.number, worker.epitaph())
 
     def _retry_shard(self, task: Task) -> None:
         if task.deaths <= SHARD_RETRIES:
             self._waiting.append(task)
             return
-        self._isolated[task.shard.index] = _Isolated(task.shard)
+        self._isolated[task.shard.index] = {}
         self._waiting.extendleft(Task(task.shard, number) for number in range(task.shard.start, task.shard.stop))
 
-    def _give_up(self, task: Task, epitaph: str) -> PartSummary | None:
-        shard, number = task.shard, task.number
+    def _give_up(self, shard: Shard, number: int, epitaph: str) -> PartSummary | None:
         documents = self._job.open_corpus().documents(shard.start, shard.offset)
         doc_id = next(document.doc_id for document in documents if document.number == number)
-        return self._row(task, Row(doc_id, None, f"its fill worker died each time ({epitaph})", None))
+        return self._row(shard, number, Row(doc_id, None, f"its fill worker died each time ({epitaph})", None))
 
-    def _row(self, task: Task, row: Row) -> PartSummary | None:
+    def _row(self, shard: Shard, number: int, row: Row) -> PartSummary | None:
         """Keep the row of an isolated document; write the part with the last one."""
-        isolated = self._isolated[task.shard.index]
-        isolated.rows[task.number] = row
+        rows = self._isolated[shard.index]
+        rows[number] = row
         self._bar.advance(1)
-        if len(isolated.rows) < len(task.shard):
+        if len(rows) < len(shard):
             return None
-        del self._isolated[task.shard.index]
+        del self._isolated[shard.index]
         writer = PartWriter(self._job.folder, self._job.key, compile_schema(self._job.schema))
-        return writer.write(task.shard, [isolated.rows[number] for number in sorted(isolated.rows)])
+        return writer.write(shard, [rows[number] for number in range(shard.start, shard.stop)])
 
 
 def _work(connection: Connection, job: FillJob, core: int, parent: int) -> None:
@@ -206,7 +197,7 @@ def _work(connection: Connection, job: FillJob, core: int, parent: int) -> None:
             if number is None:
                 connection.send(("part", filler.fill(shard, lambda n: connection.send(("advance", n)))))
             else:
-                connection.send(("row", filler.fill_one(shard, number)))
+                connection.send(("row", (shard, number, filler.fill_one(shard, number))))
     except EOFError:
         return
     except InputError as error:

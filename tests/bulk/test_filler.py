@@ -27,8 +27,8 @@ def runtime(monkeypatch):
         contexts = [job["context"] for job in jobs]
         return [FillError("/total", "none") if text == "bad" else respond(text, "p") for text in contexts]
 
-    monkeypatch.setattr(deg_core, "load_model", load_model, raising=False)
-    monkeypatch.setattr(deg_core, "fill_many", fill_many, raising=False)
+    monkeypatch.setitem(vars(deg_core), "load_model", load_model)
+    monkeypatch.setitem(vars(deg_core), "fill_many", fill_many)
     return calls
 
 
