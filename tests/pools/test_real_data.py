@@ -1,0 +1,52 @@
+"""Public data sets, where they are present: nothing is lost, and values have their places."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from deg_core.pools.examples import build_example
+from deg_core.pools.guard import Guard
+from deg_core.pools.records import Reject, read_records
+
+DATA = Path(os.environ.get("DEG_SHARED_DATA", Path(__file__).parents[3] / "shared" / "data"))
+
+# Least share of the values of extract fields that have a place; the others are not printed as they are filled.
+PLACED = {"sroie": 0.98, "references": 1.0, "crossner": 1.0, "snips": 1.0, "sgd": 1.0, "muc4": 0.89, "nlupp": 1.0}
+RECORDS = 200  # of each set
+
+pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason="the public data sets are not here")
+
+
+@pytest.mark.parametrize("name", PLACED)
+def test_nothing_is_lost(name, tokens):
+    path = DATA / f"{name}.jsonl"
+    counts: Counter[str] = Counter()
+    for line in islice(read_records(path), RECORDS):
+        if isinstance(line, Reject):
+            counts["refused"] += 1
+            assert "1 value; a choice has 2 to 255" in line.reason
+            continue
+        example, left_out = build_example(line, tokens)
+        counts["kept"] += 1
+        counts["no_span"] += left_out["no_span"]
+        assert set(left_out) <= {"no_span", "count_out_of_bounds"}
+        assert len(example.forks) + sum(left_out.values()) == len(line.leaves) + len(line.lengths)
+        for fork in example.forks:
+            counts["placed"] += fork.kind == "extract" and len(fork.spans) > 0
+            assert all(0 <= first < end <= len(example.context) for first, end in fork.spans)
+    assert counts["kept"] + counts["refused"] == RECORDS
+    assert counts["refused"] == 0 or name == "sgd"
+    assert counts["placed"] >= PLACED[name] * (counts["placed"] + counts["no_span"])
+
+
+def test_evaluation_records_are_found_by_the_guard():
+    path = DATA / "eval_only" / "docubench.jsonl"
+    guard = Guard.read([path])
+    records = [line for line in read_records(path) if not isinstance(line, Reject)]
+    assert records
+    assert [guard.match(f"Preface.\n{record.context.upper()}\nEnd.") for record in records] == [r.uid for r in records]
