@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from deg_core import steps
 from deg_core.artifacts import Home, Manifest
-from deg_core.config.settings import DataSettings, NightlySettings, PoolSettings, Settings
+from deg_core.config.settings import DataSettings, FillSettings, NightlySettings, PoolSettings, Settings
 from deg_core.progress import Progress
 
 if TYPE_CHECKING:
@@ -40,10 +40,14 @@ def direct(home: Home, progress: Progress) -> Call:
     return call
 
 
-def prepare(data: DataSettings, pools: PoolSettings, call: Call) -> tuple[Manifest, list[Manifest]]:
-    """The generated documents and the pools; both are there already unless something changed."""
-    documents = call(steps.build_data, data)
-    return documents, call(steps.build_pools, pools, data=documents.path)
+def own_data(data: DataSettings, call: Call, *users: PoolSettings | FillSettings) -> Manifest | None:
+    """The generated documents where one of the settings names them, else None."""
+    return call(steps.build_data, data) if any(map(steps.uses_own, users)) else None
+
+
+def build_pools(data: DataSettings, pools: PoolSettings, call: Call) -> list[Manifest]:
+    """The pools, and before them what they are built from; all is there already unless something changed."""
+    return call(steps.build_pools, pools, data=_path(own_data(data, call, pools)))
 
 
 def checkpoint_of(manifest: Manifest) -> Path:
@@ -53,19 +57,21 @@ def checkpoint_of(manifest: Manifest) -> Path:
 
 def nightly(settings: NightlySettings, home: Home, call: Call) -> Night:
     """Data, pools, memory plan, training, temperatures, evaluation, gate, and the fill with the champion."""
-    documents, pools = prepare(settings.data, settings.pools, call)
+    documents = own_data(settings.data, call, settings.pools, settings.fill)
+    data = _path(documents)
+    pools = call(steps.build_pools, settings.pools, data=data)
     memory = call(steps.calibrate_memory, settings.memory)
     folders = [pool.path for pool in pools]
     run = call(steps.train, settings.train, pools=folders, memory=memory.path)
     calibration = call(steps.calibrate, settings.calibrate, checkpoint=checkpoint_of(run), pools=folders)
-    evaluation, rival, decision = judge(settings, home, call, checkpoint_of(calibration), documents.path)
-    fill = call(steps.fill_corpus, settings.fill, data=documents.path)
-    made = (documents, *pools, memory, run, calibration, evaluation, *([rival] if rival else []), fill)
-    return Night(made, decision)
+    *evaluations, decision = judge(settings, home, call, checkpoint_of(calibration), data)
+    fill = call(steps.fill_corpus, settings.fill, data=data)
+    made = (documents, *pools, memory, run, calibration, *evaluations, fill)
+    return Night(tuple(manifest for manifest in made if manifest is not None), decision)
 
 
 def judge(
-    settings: NightlySettings, home: Home, call: Call, candidate: Path, data: Path
+    settings: NightlySettings, home: Home, call: Call, candidate: Path, data: Path | None
 ) -> tuple[Manifest, Manifest | None, Decision]:
     """Evaluate a candidate and, on the same documents, the champion; then the gate."""
     from deg_core.registry.models import champion
@@ -84,3 +90,7 @@ def judge(
         champion_evaluation=rival.path if rival else None,
     )
     return evaluation, rival, decision
+
+
+def _path(manifest: Manifest | None) -> Path | None:
+    return manifest.path if manifest else None

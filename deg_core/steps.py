@@ -36,11 +36,11 @@ def build_data(settings: DataSettings, home: Home, progress: Progress) -> Manife
     return build_data(settings, home, progress)
 
 
-def build_pools(settings: PoolSettings, home: Home, progress: Progress, *, data: Path) -> list[Manifest]:
+def build_pools(settings: PoolSettings, home: Home, progress: Progress, *, data: Path | None) -> list[Manifest]:
     """One pool a source; data: the artifact that the source 'own' means."""
     from deg_core.pools.build import build_pools
 
-    return build_pools(settings, home, progress, own_records=data / "records.jsonl")
+    return build_pools(settings, home, progress, own_records=data / "records.jsonl" if data else None)
 
 
 def calibrate_memory(settings: MemorySettings, home: Home, progress: Progress) -> Manifest:
@@ -116,7 +116,7 @@ def fill_corpus(
 
 def fill_inputs(settings: FillSettings, data: Path | None) -> tuple[Path, dict[str, Any]]:
     """The corpus and the schema of a bulk fill; raises InputError when one cannot be read."""
-    if data is None and OWN in (settings.corpus, settings.schema_path):
+    if data is None and uses_own(settings):
         raise InputError("the generated corpus is not there; run `deg generate`, or name corpus and schema_path")
     corpus = data / "corpus.jsonl" if data and settings.corpus == OWN else Path(settings.corpus)
     path = data / "corpus_schema.json" if data and settings.schema_path == OWN else Path(settings.schema_path)
@@ -136,9 +136,17 @@ def filling_checkpoint(name: str, home: Home) -> Path:
     return found
 
 
-def record_files(settings: PoolSettings, data: Path) -> list[Path]:
-    """The records files of the pools' sources."""
-    return [data / "records.jsonl" if source.records == OWN else Path(source.records) for source in settings.sources]
+def record_files(settings: PoolSettings, data: Path | None) -> list[Path]:
+    """The records files of the pools' sources; data: the artifact that 'own' means, needed where one is."""
+    own = data / "records.jsonl" if data else Path(OWN)
+    return [own if source.records == OWN else Path(source.records) for source in settings.sources]
+
+
+def uses_own(settings: PoolSettings | FillSettings) -> bool:
+    """Whether the settings name the generated documents."""
+    if isinstance(settings, FillSettings):
+        return OWN in (settings.corpus, settings.schema_path)
+    return any(source.records == OWN for source in settings.sources)
 
 
 def finished(folder: Path) -> Manifest:

@@ -6,7 +6,7 @@ from prefect import flow
 
 from deg_core import steps
 from deg_core.artifacts import Home, Manifest
-from deg_core.chain import checkpoint_of, prepare
+from deg_core.chain import build_pools, checkpoint_of
 from deg_core.config import CalibrateSettings, DataSettings, PoolSettings
 from tasks.calls import as_task
 
@@ -26,7 +26,7 @@ def calibrate(
         pools: Where validation records come from.
         data: The generated documents, for the source 'own'.
     """
-    folders = [pool.path for pool in prepare(data, pools, as_task)[1]]
+    folders = [pool.path for pool in build_pools(data, pools, as_task)]
     newest = checkpoint == "newest"
     folder = checkpoint_of(steps.newest(Home(), "runs", "the flow train")) if newest else Path(checkpoint)
     return as_task(steps.calibrate, settings, checkpoint=folder, pools=folders)

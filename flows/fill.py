@@ -4,6 +4,7 @@ from prefect import flow
 
 from deg_core import steps
 from deg_core.artifacts import Manifest
+from deg_core.chain import own_data
 from deg_core.config import DataSettings, FillSettings
 from tasks.calls import as_task
 
@@ -16,9 +17,8 @@ def fill(settings: FillSettings = FillSettings(), data: DataSettings = DataSetti
         settings: Corpus, schema, checkpoint and options.
         data: The generated documents, where corpus or schema is 'own'.
     """
-    own = steps.OWN in (settings.corpus, settings.schema_path)
-    documents = as_task(steps.build_data, data).path if own else None
-    return as_task(steps.fill_corpus, settings, data=documents)
+    documents = own_data(data, as_task, settings)
+    return as_task(steps.fill_corpus, settings, data=documents.path if documents else None)
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ START_LIMIT_S = 120
 PREFECT = [sys.executable, "-m", "prefect"]
 
 
-class Unavailable(Exception):
+class UnavailableError(Exception):
     """A part of the platform did not start, or ended; the message says where its log is."""
 
 
@@ -47,7 +47,7 @@ def main() -> int:
     except KeyboardInterrupt:
         print("stopped", flush=True)
         return 0
-    except Unavailable as problem:
+    except UnavailableError as problem:
         print(f"error: {problem}", file=sys.stderr)
         return 3
     return 0
@@ -67,7 +67,7 @@ def set_up(api: str) -> None:
     apply(api)
     deployed = subprocess.run([*PREFECT, "--no-prompt", "deploy", "--all"], cwd=PROJECT, capture_output=True, text=True)
     if deployed.returncode:
-        raise Unavailable(f"prefect deploy failed:\n{deployed.stdout}{deployed.stderr}")
+        raise UnavailableError(f"prefect deploy failed:\n{deployed.stdout}{deployed.stderr}")
 
 
 @contextmanager
@@ -102,7 +102,7 @@ def wait_until_answers(api: str, server: subprocess.Popen[bytes], logs: Path) ->
     end = time.monotonic() + START_LIMIT_S
     while not answers(api):
         if server.poll() is not None or time.monotonic() > end:
-            raise Unavailable(f"the server did not start; see {logs / 'prefect-server.log'}")
+            raise UnavailableError(f"the server did not start; see {logs / 'prefect-server.log'}")
         time.sleep(0.5)
 
 
@@ -110,7 +110,7 @@ def watch(parts: list[subprocess.Popen[bytes]], logs: Path) -> None:
     """Stay until a part ends by itself."""
     while all(part.poll() is None for part in parts):
         time.sleep(1)
-    raise Unavailable(f"a part of Prefect ended by itself; see the logs in {logs}")
+    raise UnavailableError(f"a part of Prefect ended by itself; see the logs in {logs}")
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:

@@ -3,7 +3,7 @@
 from prefect import flow
 
 from deg_core.artifacts import Manifest
-from deg_core.chain import prepare
+from deg_core.chain import build_pools
 from deg_core.config import DataSettings, PoolSettings
 from tasks.calls import as_task
 
@@ -16,7 +16,7 @@ def pools(settings: PoolSettings = PoolSettings(), data: DataSettings = DataSett
         settings: Sources and how examples are made.
         data: The generated documents, for the source 'own'.
     """
-    return prepare(data, settings, as_task)[1]
+    return build_pools(data, settings, as_task)
 
 
 if __name__ == "__main__":

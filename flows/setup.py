@@ -2,9 +2,8 @@
 
 from datetime import timedelta
 
-from prefect.automations import Automation
 from prefect.client.orchestration import SyncPrefectClient, get_client
-from prefect.client.schemas.actions import GlobalConcurrencyLimitCreate, WorkPoolCreate
+from prefect.client.schemas.actions import WorkPoolCreate
 from prefect.client.schemas.objects import StateType
 from prefect.events.actions import CancelFlowRun, ChangeFlowRunState
 from prefect.events.schemas.automations import AutomationCore, EventTrigger, Posture
@@ -72,7 +71,11 @@ def _work_pool(client: SyncPrefectClient) -> None:
 def _automation(client: SyncPrefectClient, automation: AutomationCore) -> None:
     found = client.read_automations_by_name(automation.name)
     if found:
-        # update_automation sends only fields that were set, and leaves out the types that tell actions apart
-        client.update_automation(found[0].id, AutomationCore.model_validate(automation.model_dump(mode="json")))
+        client.update_automation(found[0].id, _whole(automation))
     else:
         client.create_automation(automation)
+
+
+def _whole(automation: AutomationCore) -> AutomationCore:
+    """The same with every field set: an update sends only those, and needs the types that tell actions apart."""
+    return AutomationCore.model_validate(automation.model_dump(mode="json", exclude={"owner_resource"}))

@@ -4,7 +4,7 @@ from prefect import flow
 
 from deg_core import steps
 from deg_core.artifacts import Manifest
-from deg_core.chain import prepare
+from deg_core.chain import build_pools
 from deg_core.config import DataSettings, MemorySettings, PoolSettings, TrainSettings
 from tasks.calls import as_task
 
@@ -24,7 +24,7 @@ def train(
         data: The generated documents, for the source 'own'.
         memory: Measure memory first; empty plans analytically.
     """
-    folders = [pool.path for pool in prepare(data, pools, as_task)[1]]
+    folders = [pool.path for pool in build_pools(data, pools, as_task)]
     plan = as_task(steps.calibrate_memory, memory).path if memory else None
     return as_task(steps.train, settings, pools=folders, memory=plan)
 

@@ -13,5 +13,5 @@ from tasks.step import STEP_OPTIONS, run_step
 
 
 @task(name="build-pools", description="Records files to pools of examples (Arrow).", **STEP_OPTIONS)
-def build_pools(settings: PoolSettings, data: Path) -> list[Manifest]:
+def build_pools(settings: PoolSettings, data: Path | None) -> list[Manifest]:
     return run_step(steps.build_pools, settings, data=data)

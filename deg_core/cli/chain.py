@@ -10,7 +10,7 @@ from rich.table import Table
 
 from deg_core import steps
 from deg_core.artifacts import Home, Manifest
-from deg_core.chain import checkpoint_of, direct, judge, nightly, prepare
+from deg_core.chain import build_pools, checkpoint_of, direct, judge, nightly, own_data
 from deg_core.cli.options import HomeOption, home_of, takes_settings
 from deg_core.cli.outcome import NegativeAnswerError, err
 from deg_core.config import (
@@ -59,7 +59,7 @@ def generate(settings: DataSettings, home: HomeOption = None) -> None:
 
 def pools(settings: PoolSettings, records: RecordsOption = None, home: HomeOption = None) -> None:
     """Build the pools (Arrow files) of records files."""
-    for manifest in _pools(home_of(home), with_records(settings, records))[1]:
+    for manifest in _pools(home_of(home), with_records(settings, records)):
         report(manifest)
 
 
@@ -76,7 +76,7 @@ def train(
 ) -> None:
     """Train on the pools of the records files; a run that was stopped goes on where it was."""
     place = home_of(home)
-    folders = [pool.path for pool in _pools(place, with_records(PoolSettings(base=settings.base), records))[1]]
+    folders = [pool.path for pool in _pools(place, with_records(PoolSettings(base=settings.base), records))]
     report(steps.train(settings, place, Terminal(), pools=folders, memory=memory))
 
 
@@ -89,7 +89,7 @@ def calibrate(
     """Find one temperature per head kind on validation records."""
     place = home_of(home)
     found = checkpoint or checkpoint_of(steps.newest(place, "runs", "deg train"))
-    folders = [pool.path for pool in _pools(place, with_records(PoolSettings(), records))[1]]
+    folders = [pool.path for pool in _pools(place, with_records(PoolSettings(), records))]
     report(steps.calibrate(settings, place, Terminal(), checkpoint=found, pools=folders))
 
 
@@ -102,8 +102,8 @@ def evaluate(
     """Compare a checkpoint with gold values and with the constrained-decoding baseline."""
     place = home_of(home)
     found = checkpoint or checkpoint_of(steps.newest(place, "calibrations", "deg calibrate"))
-    data = steps.build_data(DataSettings(), place, Terminal())
-    files = steps.record_files(with_records(PoolSettings(), records), data.path)
+    sources = with_records(PoolSettings(), records)
+    files = steps.record_files(sources, _own_folder(place, sources))
     report(steps.evaluate(settings, place, Terminal(), checkpoint=found, records=files))
 
 
@@ -116,10 +116,8 @@ def gate(
     """Evaluate a checkpoint beside the champion and promote it when it is no worse. Exit code 1: not promoted."""
     place = home_of(home)
     found = checkpoint or checkpoint_of(steps.newest(place, "calibrations", "deg calibrate"))
-    call = direct(place, Terminal())
-    data = call(steps.build_data, DataSettings())
     whole = NightlySettings(gate=settings, pools=with_records(PoolSettings(), records))
-    *evaluations, decision = judge(whole, place, call, found, data.path)
+    *evaluations, decision = judge(whole, place, direct(place, Terminal()), found, _own_folder(place, whole.pools))
     for manifest in filter(None, evaluations):
         report(manifest)
     _answer(decision)
@@ -164,8 +162,13 @@ def _source(text: str) -> dict[str, Any]:
         raise InputError(f"--records {text}: {weight!r} is no weight; write PATH or PATH:WEIGHT") from error
 
 
-def _pools(home: Home, settings: PoolSettings) -> tuple[Manifest, list[Manifest]]:
-    return prepare(DataSettings(), settings, direct(home, Terminal()))
+def _pools(home: Home, settings: PoolSettings) -> list[Manifest]:
+    return build_pools(DataSettings(), settings, direct(home, Terminal()))
+
+
+def _own_folder(home: Home, settings: PoolSettings) -> Path | None:
+    data = own_data(DataSettings(), direct(home, Terminal()), settings)
+    return data.path if data else None
 
 
 def _answer(decision: Any) -> None:

@@ -11,6 +11,7 @@ import typer
 
 from deg_core import steps
 from deg_core.artifacts import Home
+from deg_core.chain import direct, own_data
 from deg_core.cli.chain import report
 from deg_core.cli.options import HomeOption, home_of, takes_settings
 from deg_core.config import DataSettings, FillSettings
@@ -38,9 +39,8 @@ def fill(
         return
     if schema is not None:
         settings = settings.model_copy(update={"schema_path": str(schema)})
-    own = steps.OWN in (settings.corpus, settings.schema_path)
-    data = steps.build_data(DataSettings(), place, Terminal()).path if own else None
-    report(steps.fill_corpus(settings, place, Terminal(), data=data))
+    data = own_data(DataSettings(), direct(place, Terminal()), settings)
+    report(steps.fill_corpus(settings, place, Terminal(), data=data.path if data else None))
 
 
 def fill_text(settings: FillSettings, home: Home, schema: Path, text: Path) -> dict[str, Any]:
