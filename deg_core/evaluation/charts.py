@@ -128,7 +128,7 @@ def _reliability_panel(panel: Axes, kind: str, found: Mapping[str, Any]) -> None
     panel.bar([part["low"] for part in bins], [part["accuracy"] for part in bins], widths, align="edge", alpha=0.35)
     sizes = [12 + 90 * part["n"] / found["n"] for part in bins]
     panel.scatter([p["confidence"] for p in bins], [p["accuracy"] for p in bins], sizes, color=COLOURS[OURS], zorder=3)
-    panel.set(xlim=(0, 1.02), ylim=(0, 1.04), title=f"{kind}  ECE {found['ece']:.3f}, n {found['n']}")
+    panel.set(xlim=(0, 1.02), ylim=(0, 1.04), title=f"{kind}: ECE {found['ece']:.3f}, n {found['n']}")
     panel.tick_params(labelbottom=True)
 
 

@@ -79,3 +79,57 @@ def tiny_llama(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     LlamaForCausalLM(config).save_pretrained(folder)
     return folder
+
+
+@pytest.fixture(scope="session")
+def checkpoint(tiny_llama: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A checkpoint of the tiny Llama with fresh heads."""
+    from deg_core.model.backbone import Backbone
+    from deg_core.model.bases import base_hash
+    from deg_core.model.checkpoint import CheckpointMeta, save_checkpoint
+    from deg_core.model.heads import Heads
+    from deg_core.model.network import Network
+    from deg_core.model.tokens import Tokens
+
+    backbone = Backbone.load(tiny_llama, "cpu", torch.float32)
+    torch.manual_seed(1)
+    network = Network(backbone, Heads(backbone.shape.hidden), Tokens.load(tiny_llama))
+    meta = CheckpointMeta(
+        base=str(tiny_llama), base_hash=base_hash(tiny_llama), lora_rank=0, lora_alpha=1.0, lora_context="base", step=0
+    )
+    return save_checkpoint(tmp_path_factory.mktemp("checkpoint") / "final", network, meta)
+
+
+FORM = {
+    "type": "object",
+    "properties": {
+        "kind": {"enum": ["invoice", "order", "letter"]},
+        "urgent": {"type": "boolean"},
+        "level": {"type": "integer", "minimum": 1, "maximum": 5},
+        "firm": {"type": ["string", "null"]},
+        "total": {"type": ["number", "null"]},
+        "people": {"type": "array", "maxItems": 3, "items": {"type": ["string", "null"]}},
+    },
+    "required": ["kind", "urgent", "level", "firm", "total", "people"],
+}
+
+
+@pytest.fixture
+def records_file(tmp_path: Path) -> Callable[..., Path]:
+    """Write a records file of n records a split, and more lines as they are given."""
+
+    def write(n: int = 3, *more: str, splits: tuple[str, ...] = ("train", "val", "test")) -> Path:
+        path = tmp_path / "forms.jsonl"
+        lines = []
+        for split in splits:
+            for i in range(n):
+                context = f"Invoice {i} of Miller{i} & Sons, total {i}.50 EUR. Ada{i} signed."
+                people = [f"Ada{i}"] * (i % 2)
+                value = {"kind": "order", "urgent": i % 2 == 0, "level": 1 + i % 5, "firm": f"Miller{i} & Sons"}
+                value |= {"total": i + 0.5, "people": people}
+                body = {"uid": f"{split}-{i}", "split": split, "context": context, "schema": FORM, "value": value}
+                lines.append(json.dumps(body))
+        path.write_text("\n".join([*lines, *more]) + "\n")
+        return path
+
+    return write
