@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from datetime import datetime
 from itertools import islice
 from typing import Any
@@ -27,14 +28,14 @@ class Places:
         """Spans that hold the value of an extract field, in document order, at most MAX_OCCURRENCES.
 
         A number, date or formatted string is at every candidate of its grammar that reads as the value (an
-        ambiguous date in either order, since the value says which was meant). A plain string is at its
-        occurrences as whole words, white space taken as equal; with unique, only when there is just one.
+        ambiguous date in either order, since the value says which was meant); of candidates inside each other
+        ("40" in "40 EUR") at the inner one. A plain string is at its occurrences as whole words, white space taken as equal; with unique, only when there is just one.
         """
         if field.mode == "extract.span" and field.format is None:
             spans = self._occurrences(value)
             return () if unique and len(spans) > 1 else spans
-        found = {(c.start, c.end): None for c in self._of(field) if _same(field, c.value, value)}
-        return tuple(sorted(found))[:MAX_OCCURRENCES]
+        found = {(c.start, c.end) for c in self._of(field) if _same(field, c.value, value)}
+        return _innermost(found)[:MAX_OCCURRENCES]
 
     def _of(self, field: FieldPlan) -> list[Candidate]:
         grammar = (field.mode, field.format, field.json_type)
@@ -53,6 +54,17 @@ class Places:
         after = r"(?!\w)" if words[-1][-1].isalnum() else ""
         pattern = re.compile(before + r"\s+".join(map(re.escape, words)) + after)
         return tuple(match.span() for match in islice(pattern.finditer(self._context), MAX_OCCURRENCES))
+
+
+def _innermost(spans: Iterable[Span]) -> tuple[Span, ...]:
+    """In order, the spans that hold no other one."""
+    kept: list[Span] = []
+    for span in sorted(spans, key=lambda span: (span[0], -span[1])):
+        if kept and span[1] <= kept[-1][1]:
+            kept[-1] = span
+        else:
+            kept.append(span)
+    return tuple(kept)
 
 
 def _same(field: FieldPlan, found: Any, gold: Any) -> bool:
