@@ -6,6 +6,7 @@ import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from uuid import UUID
 
 from prefect.artifacts import create_progress_artifact, update_progress_artifact
 from prefect.logging import get_run_logger
@@ -22,7 +23,9 @@ class _ArtifactBar:
     def __init__(self, description: str, total: float | None):
         self._description, self._total = description, total
         self._done, self._note, self._written = 0.0, "", time.monotonic()
-        self._artifact = create_progress_artifact(0.0, key=artifact_key(description), description=self._text())
+        made = create_progress_artifact(0.0, key=artifact_key(description), description=self._text())
+        assert isinstance(made, UUID)  # a coroutine only where an event loop runs
+        self._artifact = made
 
     def advance(self, n: float = 1, note: str = "") -> None:
         self._done += n

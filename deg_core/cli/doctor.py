@@ -151,7 +151,7 @@ def _checkpoint(home: Home) -> Check:
 
     try:
         return Check("checkpoint", "ok", str(filling_checkpoint("champion", home)))
-    except InputError as error:
+    except (InputError, OSError) as error:
         return Check("checkpoint", "warn", "none", str(error))
 
 

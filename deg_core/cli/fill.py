@@ -46,9 +46,9 @@ def fill(
 def fill_text(settings: FillSettings, home: Home, schema: Path, text: Path) -> dict[str, Any]:
     """The response of contract section 8 for one text."""
     wanted, context = steps.read_json(schema), read_text(text)
-    from deg_core import fill as fill_one
-    from deg_core import load_model
     from deg_core.contract import compile_schema
+    from deg_core.fill.engine import fill as fill_one
+    from deg_core.model.model import load_model
 
     compile_schema(wanted)
     model = load_model(steps.filling_checkpoint(settings.model, home), home=home)

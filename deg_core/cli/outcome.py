@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 import traceback
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -55,7 +56,13 @@ def _command_path(error: TyperException) -> str:
 
 
 def _write_traceback() -> Path:
+    """Keep the traceback below the home folder, or in the temporary folder where that cannot be written."""
     name = f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{os.getpid()}.log"
-    path = Home().folder("logs") / name
-    path.write_text(f"{' '.join(sys.argv)}\n\n{traceback.format_exc()}", encoding="utf-8")
+    text = f"{' '.join(sys.argv)}\n\n{traceback.format_exc()}"
+    try:
+        path = Home().folder("logs") / name
+        path.write_text(text, encoding="utf-8")
+    except OSError:
+        path = Path(tempfile.gettempdir()) / f"deg-{name}"
+        path.write_text(text, encoding="utf-8")
     return path

@@ -1,0 +1,169 @@
+"""The command line as a user meets it: real processes, exit codes, what goes to which stream."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from deg_core.artifacts import Home, Manifest, write_manifest
+from deg_core.cli import outcome
+from deg_core.contract.errors import DegError, FillError, InputError
+
+ROOT = Path(__file__).resolve().parents[2]
+SCHEMA = {"type": "object", "properties": {"total": {"type": "number"}}, "required": ["total"]}
+
+
+def deg(home: Path, *arguments: str, **options) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "DEG_HOME": str(home), "COLUMNS": "200", "NO_COLOR": "1"}
+    command = [sys.executable, "-m", "deg_core.cli.main", *arguments]
+    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120, **options)
+
+
+def record(**changes) -> str:
+    body = {
+        "uid": "a",
+        "split": "train",
+        "context": "Total 5",
+        "schema": SCHEMA,
+        "value": {"total": 5},
+        "spans": {"/total": [6, 7]},
+    }
+    return json.dumps({**body, **changes})
+
+
+def test_valid_schema_is_0(tmp_path: Path):
+    (tmp_path / "s.json").write_text(json.dumps(SCHEMA))
+    done = deg(tmp_path, "validate", str(tmp_path / "s.json"))
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "1 fields" in done.stderr
+
+
+def test_every_problem_of_a_schema_is_printed_and_is_1(tmp_path: Path):
+    bad = {"type": "object", "properties": {"a": {"type": "string", "x-genrate": True}, "b": {"const": 1}}}
+    (tmp_path / "s.json").write_text(json.dumps(bad))
+    done = deg(tmp_path, "validate", str(tmp_path / "s.json"))
+    assert done.returncode == 1
+    assert "/properties/a/x-genrate" in done.stdout and "/properties/b" in done.stdout
+    assert "2 problems" in done.stderr
+
+
+def test_bad_records_are_1_with_their_lines(tmp_path: Path):
+    (tmp_path / "r.jsonl").write_text(f"{record()}\n{{broken\n{record(uid='b', spans={'/total': [6, 70]})}\n")
+    done = deg(tmp_path, "validate", str(tmp_path / "r.jsonl"))
+    assert done.returncode == 1
+    assert "line 2:" in done.stdout and "line 3: /spans/~1total" in done.stdout
+    assert "3 records read, 1 valid, 2 refused" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["validate", "absent.json"], "no file absent.json"),
+        (["validate"], "Missing argument"),
+        (["nothing"], "No such command"),
+        (["train", "--stesp", "3"], "No such option"),
+        (["train", "--steps", "three"], "--steps"),
+        (["train", "--set", "stesp=3"], "did you mean steps?"),
+        (["nightly", "--config", "absent.yaml"], "cannot read settings"),
+        (["fill", "--text", "absent.txt"], "give --schema"),
+        (["fill", "--schema", "absent.json", "--text", "absent.txt"], "absent.json"),
+        (["sql", "selct 1"], "DuckDB"),
+        (["sql", "field-acuracy"], "did you mean field-accuracy?"),
+        (["models", "promote", "absent"], "absent"),
+        (["calibrate", "--records", "absent.jsonl"], "run `deg train` first"),
+    ],
+)
+def test_wrong_usage_and_unreadable_input_are_2(tmp_path: Path, arguments: list[str], told: str):
+    done = deg(tmp_path, *arguments)
+    assert done.returncode == 2, done.stderr
+    assert told in done.stderr
+    assert done.stdout == ""
+    assert "Traceback" not in done.stderr
+
+
+def test_sql_prints_rows_on_standard_output(tmp_path: Path):
+    done = deg(tmp_path, "sql", "select 1 as one, 'x' as two", "--format", "json")
+    assert done.returncode == 0
+    assert json.loads(done.stdout) == [{"one": 1, "two": "x"}]
+    assert deg(tmp_path, "sql", "select 1 as one", "--format", "csv").stdout == "one\n1\n"
+
+
+def test_generate_prints_the_folder_and_is_reused(tmp_path: Path):
+    sizes = ["--train", "3", "--val", "1", "--test", "1", "--corpus", "2"]
+    first, second = deg(tmp_path, "generate", *sizes), deg(tmp_path, "generate", *sizes)
+    folder = Path(first.stdout.strip())
+    assert (folder / "manifest.json").is_file() and folder.is_relative_to(tmp_path)
+    assert second.stdout == first.stdout
+    assert "was there already" in second.stderr and "was there already" not in first.stderr
+
+
+def test_doctor_says_what_to_do(tmp_path: Path):
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    done = deg(blocked / "home", "doctor", "--json")
+    assert done.returncode == 1
+    checks = {check["name"]: check for check in json.loads(done.stdout)}
+    assert checks["home"]["state"] == "fail" and "DEG_HOME" in checks["home"]["advice"]
+    assert checks["torch"]["state"] == "ok"
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (InputError("x"), 2),
+        (FillError("/a", "x"), 1),
+        (outcome.NegativeAnswerError("x"), 1),
+        (DegError("x"), 3),
+        (RuntimeError("x"), 3),
+        (KeyboardInterrupt(), 130),
+    ],
+)
+def test_error_to_exit_code(error: BaseException, code: int, tmp_path: Path, monkeypatch, capsys):
+    monkeypatch.setenv("DEG_HOME", str(tmp_path))
+
+    def command() -> None:
+        raise error
+
+    assert outcome.exit_code(command) == code
+    logs = list(tmp_path.glob("logs/*.log"))
+    assert len(logs) == (code == 3)
+    if logs:
+        assert "Traceback" in logs[0].read_text()
+        assert str(logs[0]) in capsys.readouterr().err
+
+
+def test_sigterm_unwinds_the_stack(tmp_path: Path):
+    program = "import time\nfrom deg_core.cli import main, outcome\n" + (
+        "import signal; signal.signal(signal.SIGTERM, main._terminate)\n"
+        "def command():\n"
+        "    try:\n        print('ready', flush=True); time.sleep(60)\n"
+        "    finally:\n        print('cleaned', flush=True)\n"
+        "raise SystemExit(outcome.exit_code(command))\n"
+    )
+    process = subprocess.Popen([sys.executable, "-c", program], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None and process.stdout.readline() == "ready\n"
+    process.send_signal(signal.SIGTERM)
+    assert process.stdout.read() == "cleaned\n"
+    assert process.wait(30) == 130
+
+
+def test_newest_picks_the_last_finished_artifact(tmp_path: Path):
+    from deg_core.steps import newest
+
+    home = Home(tmp_path)
+    for name, created in (("a", "2026-01-02"), ("b", "2026-01-03"), ("unfinished", None)):
+        folder = home.folder("runs") / name
+        folder.mkdir()
+        if created:
+            manifest = write_manifest(folder, Manifest(kind="run", id=name, key=name, code_version="1"), [])
+            manifest.created = created
+            (folder / "manifest.json").write_text(manifest.model_dump_json())
+    assert newest(home, "runs", "deg train").id == "b"
+    with pytest.raises(InputError, match="run `deg evaluate` first"):
+        newest(home, "evals", "deg evaluate")
