@@ -15,6 +15,7 @@ from deg_core.artifacts import (
     hash_file,
     locked,
     open_artifact,
+    source_version,
     write_atomically,
     write_manifest,
 )
@@ -33,8 +34,8 @@ PART_BYTES = 16 << 20
 PARALLEL_BYTES = 8 << 20
 QUARANTINE = "quarantine.jsonl"
 SHOWN_REASONS = 3
-_CODE = ("contract/*.py", "values/*.py", "pools/*.py", "model/tokens.py", "model/fork.py")
-_NOT_CODE = ("build.py", "draw.py", "caps.py", "window.py")
+_NAMES = "annotations chunks decisions example examples guard lines parts places records schemas store"
+_SOURCES = [f"pools/{name}.py" for name in _NAMES.split()]
 
 
 def build_pools(
@@ -61,7 +62,8 @@ def build_pool(
     hash and only the rest is read; when it was rewritten the pool is built anew. A killed build continues.
     Both end with the same examples in the same order as a build in one go.
 
-    counts: read = kept + quarantined + guarded. The manifest's settings hold the source's weight.
+    counts: read = kept + quarantined + guarded. The manifest's settings also hold what draws need: weight
+    and max_context_tokens.
     workers: builder processes, 0 = by the size of the work. part_bytes: source bytes after which a part ends.
 
     Raises InputError when the source cannot be used, and when more than max_bad_share of its records are
@@ -94,11 +96,12 @@ class _Build:
             "records": _identity(records, home),
             "weight": source.weight,
             "base": settings.base,
+            "max_context_tokens": settings.max_context_tokens,
             "guard": list(settings.guard),
         }
         self._inputs = {"tokenizer": hash_file(self._tokenizer_folder / "tokenizer.json")}
         self._inputs |= {f"guard {number}": _hash_guard(path) for number, path in enumerate(settings.guard)}
-        self._code = _code_version()
+        self._code = source_version("contract", "values", "model/tokens.py", "model/fork.py", *_SOURCES)
         key = fingerprint({"records": self._shaping["records"], "code": self._code, "inputs": self._inputs})
         name = OWN if source.records == OWN else re.sub(r"[^A-Za-z0-9._-]+", "-", records.stem)
         self.folder = home.folder("pools") / f"{name}-{key[:12]}"
@@ -227,10 +230,3 @@ def _hash_guard(path: str) -> str:
     if not Path(path).is_file():
         raise InputError(f"the guard file {path} does not exist")
     return hash_file(path)
-
-
-def _code_version() -> str:
-    """A hash of the source files that an example depends on."""
-    root = Path(__file__).parent.parent
-    files = sorted(path for pattern in _CODE for path in root.glob(pattern) if path.name not in _NOT_CODE)
-    return fingerprint({path.relative_to(root).as_posix(): hash_file(path) for path in files})[:16]

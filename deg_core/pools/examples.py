@@ -99,17 +99,15 @@ class _Builder:
                 yield fork
 
     def _decide(self, pointer: str, field: FieldPlan, indices: tuple[int, ...]) -> Fork | None:
-        target = self._record.annotations.probabilities.get(pointer)
-        if target is None:
-            target = self._one_hot(pointer, field)
+        target = self._record.annotations.probabilities.get(pointer) or self._one_hot(pointer, field)
         if target is None:
             self.left_out["no_gold"] += 1
             return None
         return _leaf_fork(field, indices, self._record.plan, self._tokens, target=np.asarray(target, np.float32))
 
-    def _one_hot(self, pointer: str, field: FieldPlan) -> list[float] | None:
+    def _one_hot(self, pointer: str, field: FieldPlan) -> tuple[float, ...] | None:
         at = outcome_index(field, read_value(self._record.value, pointer, _ABSENT))
-        return None if at is None else [float(index == at) for index in range(len(field.outcomes))]
+        return None if at is None else tuple(float(index == at) for index in range(len(field.outcomes)))
 
     def _extract(self, pointer: str, field: FieldPlan, indices: tuple[int, ...]) -> Fork | None:
         value = read_value(self._record.value, pointer, None)

@@ -139,7 +139,7 @@ class PartWriter:
 
 
 def _resolved(entry: Entry, seen: set[str]) -> Entry:
-    if entry.kind == "bad":
+    if entry.kind == "bad" or entry.uid is None:
         return entry
     if entry.uid in seen:
         return replace(entry, kind="bad", reason=duplicate_uid(entry.uid))

@@ -29,7 +29,8 @@ class Places:
 
         A number, date or formatted string is at every candidate of its grammar that reads as the value (an
         ambiguous date in either order, since the value says which was meant); of candidates inside each other
-        ("40" in "40 EUR") at the inner one. A plain string is at its occurrences as whole words, white space taken as equal; with unique, only when there is just one.
+        ("40" in "40 EUR") at the inner one. A plain string is at its occurrences as whole words, white space
+        taken as equal; with unique, only when there is just one.
         """
         if field.mode == "extract.span" and field.format is None:
             spans = self._occurrences(value)

@@ -16,7 +16,7 @@ from deg_core.contract.walk import leaf_instances, lengths_of
 from deg_core.pools.annotations import Annotations, read_annotations
 from deg_core.pools.decisions import Question, read_questions
 from deg_core.pools.lines import MAX_LINE_BYTES, RawLine, raw_lines
-from deg_core.pools.schemas import CompiledSchema, Schemas
+from deg_core.pools.schemas import Schemas
 
 SPLITS = ("train", "val", "test")
 REQUIRED_KEYS = ("uid", "split", "context", "schema", "value")
@@ -171,11 +171,12 @@ def _record(raw: RawLine, body: dict[str, Any], schemas: Schemas) -> Record:
         problems += [Problem(f"/value{p.loc}", p.msg) for p in compiled.value_problems(body["value"])]
     if problems:
         raise _RefusedError(problems)
-    return _annotated(raw, body, context, compiled)
+    assert compiled.plan is not None
+    return _annotated(raw, body, context, compiled.plan)
 
 
-def _annotated(raw: RawLine, body: dict[str, Any], context: str, compiled: CompiledSchema) -> Record:
-    plan, value = compiled.plan, body["value"]
+def _annotated(raw: RawLine, body: dict[str, Any], context: str, plan: FillPlan) -> Record:
+    value = body["value"]
     lengths = lengths_of(plan, value)
     leaves = {concrete(leaf.path, indices): (leaf, indices) for leaf, indices in leaf_instances(plan, lengths)}
     annotations, problems = read_annotations(body, value, leaves, len(context))

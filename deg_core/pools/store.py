@@ -84,7 +84,7 @@ def _offsets(lengths: Sequence[int]) -> pa.Array:
 
 
 def _lists(arrays: Sequence[np.ndarray], dtype: type) -> pa.ListArray:
-    values = np.concatenate(arrays).astype(dtype, copy=False) if arrays else np.zeros(0, dtype)
+    values: np.ndarray = np.concatenate(arrays).astype(dtype, copy=False) if arrays else np.zeros(0, dtype)
     return pa.ListArray.from_arrays(_offsets([len(array) for array in arrays]), pa.array(values))
 
 
