@@ -13,6 +13,18 @@ class Settings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+class FillOptions(Settings):
+    """Options of a fill request (contract section 9)."""
+
+    max_new_tokens: int = Field(256, ge=1, description="Tokens of a generated field without a bound of its own.")
+    max_items: int | None = Field(None, ge=0, description="Items of an array that names no maximum.")
+    date_order: Literal["MDY", "DMY"] | None = Field(None, description="How to read 03/05/2026; empty = only if unambiguous.")
+    default_offset: str | None = Field("Z", description="Offset of a date-time written without one.")
+    temperature: float = Field(0.0, ge=0, description="Sampling temperature of generated text; needs a seed above 0.")
+    seed: int | None = Field(None, description="Seed of sampling.")
+    null_margin: float | None = Field(None, description="Nats by which a value must beat null where null is allowed.")
+
+
 class DataSettings(Settings):
     """The documents of our own that the embedded default trains on."""
 
@@ -76,7 +88,7 @@ class TrainSettings(Settings):
     lora_rank: int = Field(16, ge=0, description="Adapter rank; 0 = full fine-tuning.")
     lora_alpha: float = Field(32.0, gt=0, description="Adapter scale is alpha / rank.")
     lora_context: Literal["adapter", "base"] = Field(
-        "adapter", description="Which weights read the context: the adapted ones or the base model's."
+        "base", description="Which weights read the context: the base model's (fast), or the adapted ones."
     )
     heads_only_steps: int = Field(0, ge=0, description="First steps that leave the backbone alone.")
     count_weight: float = Field(0.5, ge=0, description="Weight of the count loss.")
@@ -113,6 +125,7 @@ class EvaluateSettings(Settings):
     workers: int = Field(0, ge=0, description="Processes, each pinned to one core; 0 = one per core.")
     dtype: Literal["auto", "float32", "bfloat16"] = Field("auto", description="Compute type of both systems.")
     seed: int = Field(1, description="Seed of the sample.")
+    options: FillOptions = Field(FillOptions(), description="Options of every fill, e.g. the date order.")
 
 
 class GateSettings(Settings):
@@ -123,18 +136,6 @@ class GateSettings(Settings):
     )
     tolerance: float = Field(0.01, ge=0, description="Fall of a metric that is still no fall.")
     max_ece: float = Field(0.25, gt=0, le=1, description="Calibration error of decided fields at most.")
-
-
-class FillOptions(Settings):
-    """Options of a fill request (contract section 9)."""
-
-    max_new_tokens: int = Field(256, ge=1, description="Tokens of a generated field without a bound of its own.")
-    max_items: int | None = Field(None, ge=0, description="Items of an array that names no maximum.")
-    date_order: Literal["MDY", "DMY"] | None = Field(None, description="How to read 03/05/2026; empty = only if unambiguous.")
-    default_offset: str | None = Field("Z", description="Offset of a date-time written without one.")
-    temperature: float = Field(0.0, ge=0, description="Sampling temperature of generated text; needs a seed above 0.")
-    seed: int | None = Field(None, description="Seed of sampling.")
-    null_margin: float | None = Field(None, description="Nats by which a value must beat null where null is allowed.")
 
 
 class FillSettings(Settings):
