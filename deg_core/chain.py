@@ -56,7 +56,10 @@ def checkpoint_of(manifest: Manifest) -> Path:
 
 
 def nightly(settings: NightlySettings, home: Home, call: Call) -> Night:
-    """Data, pools, memory plan, training, temperatures, evaluation, gate, and the fill with the champion."""
+    """Data, pools, memory plan, training, temperatures, evaluation, gate, and the fill with the champion.
+
+    A first night whose checkpoint is refused has no champion, and where no checkpoint ships it fills nothing.
+    """
     documents = own_data(settings.data, call, settings.pools, settings.fill)
     data = _path(documents)
     pools = call(steps.build_pools, settings.pools, data=data)
@@ -65,7 +68,7 @@ def nightly(settings: NightlySettings, home: Home, call: Call) -> Night:
     run = call(steps.train, settings.train, pools=folders, memory=memory.path)
     calibration = call(steps.calibrate, settings.calibrate, checkpoint=checkpoint_of(run), pools=folders)
     *evaluations, decision = judge(settings, home, call, checkpoint_of(calibration), data)
-    fill = call(steps.fill_corpus, settings.fill, data=data)
+    fill = call(steps.fill_corpus, settings.fill, data=data) if steps.has_checkpoint(settings.fill.model, home) else None
     made = (documents, *pools, memory, run, calibration, *evaluations, fill)
     return Night(tuple(manifest for manifest in made if manifest is not None), decision)
 

@@ -26,7 +26,7 @@ from deg_core.progress import Progress
 if TYPE_CHECKING:
     from deg_core.registry.gate import Decision
 
-OWN = "own"
+OWN, CHAMPION = "own", "champion"
 
 
 def build_data(settings: DataSettings, home: Home, progress: Progress) -> Manifest:
@@ -125,15 +125,22 @@ def fill_inputs(settings: FillSettings, data: Path | None) -> tuple[Path, dict[s
 
 def filling_checkpoint(name: str, home: Home) -> Path:
     """A checkpoint folder: by path, or the champion of the home, else the one that ships."""
-    if name != "champion":
-        return Path(name)
-    from deg_core.model.model import shipped_checkpoint
-    from deg_core.registry.models import champion
-
-    found = champion(home) or shipped_checkpoint()
+    found = _champion_or_shipped(home) if name == CHAMPION else Path(name)
     if found is None:
         raise InputError("there is no champion and no checkpoint ships; run `deg nightly`, or name a checkpoint")
     return found
+
+
+def has_checkpoint(name: str, home: Home) -> bool:
+    """Whether filling_checkpoint finds one."""
+    return name != CHAMPION or _champion_or_shipped(home) is not None
+
+
+def _champion_or_shipped(home: Home) -> Path | None:
+    from deg_core.model.model import shipped_checkpoint
+    from deg_core.registry.models import champion
+
+    return champion(home) or shipped_checkpoint()
 
 
 def record_files(settings: PoolSettings, data: Path | None) -> list[Path]:
