@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from deg_core import fill, load_model
 from deg_core.artifacts import Home
 from deg_core.evaluation.baseline import Baseline, BaselineAnswer
 from deg_core.evaluation.compare import Answer, compare
 from deg_core.evaluation.metrics import BASELINE, OURS
 from deg_core.evaluation.sample import Case
+from deg_core.fill.engine import fill
+from deg_core.model.model import load_model
 from deg_core.pools.schemas import Schemas
 
 WARM_UP_TOKENS = 8
@@ -34,6 +35,7 @@ class Job:
     dtype: str
     baseline_dtype: str
     baseline_max_tokens: int
+    options: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,7 @@ class Systems:
         """The first document once untimed, so that lazy set-up is nobody's latency."""
         self._warm.add(system)
         if system == OURS:
-            fill(self._model, case.record.context, case.record.plan.schema)
+            fill(self._model, case.record.context, case.record.plan.schema, **self._job.options)
         else:
             self._baseline_answer(case, WARM_UP_TOKENS)
 
@@ -101,7 +103,7 @@ class Systems:
 
     def _ours(self, case: Case) -> _Outcome:
         started = time.perf_counter()
-        response = fill(self._model, case.record.context, case.record.plan.schema)
+        response = fill(self._model, case.record.context, case.record.plan.schema, **self._job.options)
         ms = (time.perf_counter() - started) * 1000
         usage = response["usage"]
         tokens = usage["generated_tokens"]

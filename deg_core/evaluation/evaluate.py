@@ -91,7 +91,7 @@ def _build(
     job = _job(manifest.id, checkpoint, settings, home, sample.cases, parts)
     answers = answer_cases(job, sample.cases, parts, settings.workers, progress)
     documents = documents_table(row for part in answers for row in part["documents"])
-    _refuse_total_failure(documents, parts)
+    refuse_total_failure(documents, parts)
     rows = full_rows(row for part in answers for row in part["rows"])
     stability = _stability(job, sample.cases, settings, parts, progress)
     summary = {
@@ -114,10 +114,12 @@ def _job(run: str, checkpoint: Path, settings: EvaluateSettings, home: Home, cas
     if dtype == "auto" and any(case.baseline for case in cases):
         base = base_folder(read_meta(checkpoint).base, home)
         dtype = pick_baseline_dtype(base, parts / "baseline_dtype")
-    return Job(run, home.root, checkpoint, settings.dtype, dtype, settings.baseline_max_tokens)
+    options = settings.options.model_dump()
+    return Job(run, home.root, checkpoint, settings.dtype, dtype, settings.baseline_max_tokens, options)
 
 
-def _refuse_total_failure(documents: pa.Table, parts: Path) -> None:
+def refuse_total_failure(documents: pa.Table, parts: Path) -> None:
+    """Raise InputError when no document was filled, and forget the parts: such a run has nothing to continue."""
     errors = [row["error"] for row in documents.to_pylist() if row["system"] == OURS]
     if all(errors):
         shutil.rmtree(parts)

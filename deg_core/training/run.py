@@ -50,7 +50,10 @@ def train(
     if init is not None:
         check_init(settings, init)
     opened = [Pool.open(folder) for folder in pools]
-    inputs = {f"pool:{pool.manifest.id}": pool.manifest.content for pool in opened}
+    inputs = {
+        f"pool:{pool.manifest.id}": f"{pool.manifest.content} x {pool_weight(pool)} to {pool_max_context(pool)}"
+        for pool in opened
+    }
     inputs |= {"base": base_hash(base), "init": hash_tree(init) if init else "fresh"}
 
     def build(folder: Path, manifest: Manifest) -> list[Path]:
