@@ -13,9 +13,9 @@ import pytest
 def prefect_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Prefect's own test server with a database of its own."""
     os.environ.setdefault("DEG_HOME", str(tmp_path_factory.mktemp("home")))
-    import tasks  # noqa: F401  sets what Prefect reads from the environment
-
     from prefect.testing.utilities import prefect_test_harness
+
+    import tasks  # noqa: F401  sets what Prefect reads from the environment
 
     with prefect_test_harness(server_startup_timeout=120):
         yield

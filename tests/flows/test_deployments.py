@@ -16,8 +16,9 @@ FLOW_FILES = {path.name for path in (ROOT / "flows").glob("*.py")} - {"__init__.
 
 
 def load(entrypoint: str):
-    import tasks  # noqa: F401  before Prefect reads its settings
     from prefect.flows import load_flow_from_entrypoint
+
+    import tasks  # noqa: F401  before Prefect reads its settings
 
     return load_flow_from_entrypoint(str(ROOT / entrypoint))
 

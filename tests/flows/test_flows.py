@@ -32,7 +32,14 @@ def tiny_night(base: Path, **gate: Any) -> NightlySettings:
         pools=PoolSettings(base=name),
         memory=MemorySettings(base=name, max_part_tokens=256, lora_rank=2),
         train=TrainSettings(
-            base=name, init="fresh", steps=2, warmup_steps=1, budget_tokens=400, max_records=2, lora_rank=2, save_every=1
+            base=name,
+            init="fresh",
+            steps=2,
+            warmup_steps=1,
+            budget_tokens=400,
+            max_records=2,
+            lora_rank=2,
+            save_every=1,
         ),
         evaluate=EvaluateSettings(max_records=2, baseline_records=1, determinism_records=1, workers=1),
         gate=GateSettings(**{"max_ece": 1.0, **gate}),
