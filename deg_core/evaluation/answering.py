@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from deg_core.artifacts import Home
+from deg_core.config.settings import FillOptions
 from deg_core.evaluation.baseline import Baseline, BaselineAnswer
 from deg_core.evaluation.compare import Answer, compare
 from deg_core.evaluation.metrics import BASELINE, OURS
@@ -26,7 +27,7 @@ class Job:
     """What every worker of an evaluation needs to know.
 
     run: the evaluation's id. home: root of the home directory. dtype: compute type of ours, "auto" = its own
-    choice. baseline_dtype: of the baseline.
+    choice. baseline_dtype: of the baseline. options: of every fill of ours.
     """
 
     run: str
@@ -35,7 +36,7 @@ class Job:
     dtype: str
     baseline_dtype: str
     baseline_max_tokens: int
-    options: dict[str, Any] = field(default_factory=dict)
+    options: FillOptions = FillOptions()
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,7 @@ class Systems:
         """The first document once untimed, so that lazy set-up is nobody's latency."""
         self._warm.add(system)
         if system == OURS:
-            fill(self._model, case.record.context, case.record.plan.schema, **self._job.options)
+            fill(self._model, case.record.context, case.record.plan.schema, **self._job.options.model_dump())
         else:
             self._baseline_answer(case, WARM_UP_TOKENS)
 
@@ -103,7 +104,7 @@ class Systems:
 
     def _ours(self, case: Case) -> _Outcome:
         started = time.perf_counter()
-        response = fill(self._model, case.record.context, case.record.plan.schema, **self._job.options)
+        response = fill(self._model, case.record.context, case.record.plan.schema, **self._job.options.model_dump())
         ms = (time.perf_counter() - started) * 1000
         usage = response["usage"]
         tokens = usage["generated_tokens"]

@@ -10,6 +10,7 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter
 
 from deg_core.evaluation.metrics import BASELINE, OURS
 
@@ -42,11 +43,11 @@ def reliability_chart(calibration: Mapping[str, Mapping[str, Any]]) -> str | Non
     lines = -(-len(kinds) // columns)
     with mpl.rc_context({**_STYLE, "svg.hashsalt": "reliability"}):
         figure = Figure(figsize=(3.1 * columns, 3.1 * lines), layout="constrained")
-        panels = figure.subplots(lines, columns, squeeze=False, sharex=True, sharey=True).flat
-        for panel in panels:
-            panel.set_visible(False)
+        panels = list(figure.subplots(lines, columns, squeeze=False, sharex=True, sharey=True).flat)
         for panel, kind in zip(panels, kinds, strict=False):
             _reliability_panel(panel, kind, calibration[kind])
+        for panel in panels[len(kinds) :]:
+            panel.set_visible(False)
         figure.supxlabel("probability of the answer", fontsize=10)
         figure.supylabel("share correct", fontsize=10)
         return _svg(figure)
@@ -105,7 +106,9 @@ def latency_chart(documents: Sequence[Mapping[str, Any]]) -> str | None:
         if not axes.lines:
             return None
         axes.set_xscale("log")
-        axes.xaxis.set_major_formatter(mpl.ticker.FormatStrFormatter("%g"))
+        axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axes.xaxis.set_major_formatter(FormatStrFormatter("%g"))
+        axes.xaxis.set_minor_formatter(NullFormatter())
         axes.set(xlabel="seconds a document, one core", ylabel="share answered", ylim=(0, 1.02))
         axes.grid(alpha=0.2, color=_INK)
         figure.legend(loc="outside upper right", ncols=2)
@@ -122,7 +125,6 @@ def _token_parts(costs: Mapping[str, Mapping[str, Any]], systems: Sequence[str])
 
 def _reliability_panel(panel: Axes, kind: str, found: Mapping[str, Any]) -> None:
     bins = found["bins"]
-    panel.set_visible(True)
     panel.plot([0, 1], [0, 1], color=_INK, linewidth=1, linestyle=":")
     widths = [part["high"] - part["low"] for part in bins]
     panel.bar([part["low"] for part in bins], [part["accuracy"] for part in bins], widths, align="edge", alpha=0.35)

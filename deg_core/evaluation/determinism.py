@@ -8,10 +8,10 @@ from typing import Any
 
 import torch
 
-from deg_core import fill, fill_many
 from deg_core.artifacts import canonical
 from deg_core.contract.errors import DegError
 from deg_core.contract.pointer import read_value, split
+from deg_core.fill.engine import fill, fill_many
 
 REPEATS = 10
 PERMUTATIONS = 5
@@ -22,12 +22,12 @@ EXTRA = {
     "x_deg_note": {"type": ["string", "null"], "description": "A place named in the text."},
 }
 
-Ask = tuple[str, Mapping[str, Any]]
+Ask = tuple[str, Mapping[str, Any], Mapping[str, Any]]
 Outcomes = dict[str, str]
 
 
 def check_determinism(model: Any, asks: Sequence[Ask], *, seed: int = 1) -> dict[str, Any]:
-    """Fill each (context, schema) in many ways and compare values and meta exactly.
+    """Fill each (context, schema, options) in many ways and compare values and meta exactly.
 
     Returns {"documents", "failed", "checks": {name: {"compared", "equal"}}, "differences": [...]}, one
     comparison a document and variation. Repeats, batching and threads compare every leaf. Reordered, bigger
@@ -44,8 +44,9 @@ def check_determinism(model: Any, asks: Sequence[Ask], *, seed: int = 1) -> dict
             filled.append((ask, whole))
     for number, (ask, whole) in enumerate(filled):
         _check_one(model, ask, whole, random.Random(f"{seed}/{number}"), tally)
-    batched = fill_many(model, [{"context": text, "schema": schema, "options": {}} for (text, schema), _ in filled])
-    for ((text, _), whole), response in zip(filled, batched, strict=True):
+    jobs = [{"context": text, "schema": schema, "options": options} for (text, schema, options), _ in filled]
+    batched = fill_many(model, jobs)
+    for ((text, *_), whole), response in zip(filled, batched, strict=True):
         found = {"error": str(response)} if isinstance(response, Exception) else _outcomes(response)
         tally.add("batched", text, whole, found)
     return {
@@ -59,8 +60,9 @@ def check_determinism(model: Any, asks: Sequence[Ask], *, seed: int = 1) -> dict
 def option_flips(model: Any, asks: Iterable[Ask]) -> dict[str, Any]:
     """How many decided choices change when every list of options is reversed: {"asked", "flipped", "rate"}."""
     asked = flipped = 0
-    for text, schema in asks:
-        forward, backward = _response(model, text, schema), _response(model, text, reversed_options(schema))
+    for text, schema, options in asks:
+        forward = _response(model, text, schema, options)
+        backward = _response(model, text, reversed_options(schema), options)
         if forward is None or backward is None:
             continue
         for pointer, meta in forward["meta"].items():
@@ -100,23 +102,24 @@ class _Tally:
 
 
 def _check_one(model: Any, ask: Ask, whole: Outcomes, draw: random.Random, tally: _Tally) -> None:
-    text, schema = ask
+    text, schema, options = ask
+
+    def parallel(variant: Mapping[str, Any]) -> Outcomes:
+        return _answer(model, text, variant, options, generated=False)
+
     for _ in range(REPEATS):
-        tally.add("repeated", text, whole, _answer(model, text, schema))
-    tally.add(f"{THREADS} threads", text, whole, _with_threads(THREADS, lambda: _answer(model, text, schema)))
-    parallel = _answer(model, text, schema, generated=False)
+        tally.add("repeated", text, whole, _answer(model, *ask))
+    tally.add(f"{THREADS} threads", text, whole, _with_threads(THREADS, lambda: _answer(model, *ask)))
+    alone = parallel(schema)
     names = list(schema["properties"])
     for _ in range(PERMUTATIONS):
         draw.shuffle(names)
-        reordered = _answer(model, text, _restricted(schema, names), generated=False)
-        tally.add("reordered", text, parallel, reordered)
-    bigger = {**schema, "properties": {**EXTRA, **schema["properties"]}}
-    found = _answer(model, text, bigger, generated=False)
-    tally.add("in a bigger schema", text, parallel, {p: o for p, o in found.items() if split(p)[:1][0] not in EXTRA})
+        tally.add("reordered", text, alone, parallel(_restricted(schema, names)))
+    bigger = parallel({**schema, "properties": {**EXTRA, **schema["properties"]}})
+    tally.add("in a bigger schema", text, alone, {p: o for p, o in bigger.items() if split(p)[0] not in EXTRA})
     if len(names) > 1:
-        halves = names[::2], names[1::2]
-        parts = [_answer(model, text, _restricted(schema, half), generated=False) for half in halves]
-        tally.add("split in two", text, parallel, parts[0] | parts[1])
+        halves = [parallel(_restricted(schema, half)) for half in (names[::2], names[1::2])]
+        tally.add("split in two", text, alone, halves[0] | halves[1])
 
 
 def _restricted(schema: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
@@ -125,17 +128,19 @@ def _restricted(schema: Mapping[str, Any], names: Sequence[str]) -> dict[str, An
     return {**schema, "properties": {name: schema["properties"][name] for name in names}, "required": required}
 
 
-def _answer(model: Any, text: str, schema: Mapping[str, Any], *, generated: bool = True) -> Outcomes:
+def _answer(
+    model: Any, text: str, schema: Mapping[str, Any], options: Mapping[str, Any], *, generated: bool = True
+) -> Outcomes:
     try:
-        return _outcomes(fill(model, text, schema), generated)
+        return _outcomes(fill(model, text, schema, **options), generated)
     except DegError as error:
         return {"error": str(error)}
 
 
-def _response(model: Any, text: str, schema: Mapping[str, Any]) -> dict[str, Any] | None:
+def _response(model: Any, text: str, schema: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any] | None:
     """The response, or None when a required value cannot be found."""
     try:
-        return fill(model, text, schema)
+        return fill(model, text, schema, **options)
     except DegError:
         return None
 

@@ -114,8 +114,7 @@ def _job(run: str, checkpoint: Path, settings: EvaluateSettings, home: Home, cas
     if dtype == "auto" and any(case.baseline for case in cases):
         base = base_folder(read_meta(checkpoint).base, home)
         dtype = pick_baseline_dtype(base, parts / "baseline_dtype")
-    options = settings.options.model_dump()
-    return Job(run, home.root, checkpoint, settings.dtype, dtype, settings.baseline_max_tokens, options)
+    return Job(run, home.root, checkpoint, settings.dtype, dtype, settings.baseline_max_tokens, settings.options)
 
 
 def refuse_total_failure(documents: pa.Table, parts: Path) -> None:
