@@ -34,7 +34,7 @@ def direct(home: Home, progress: Progress) -> Call:
     """Steps called in this process."""
 
     def call(step: Callable[..., Any], settings: Settings, **inputs: Any) -> Any:
-        progress.say(f"[bold]{step.__name__}[/bold]")
+        progress.say(step.__name__.replace("_", " "))
         return step(settings, home, progress, **inputs)
 
     return call

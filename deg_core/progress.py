@@ -81,4 +81,4 @@ class Terminal:
             yield _RichBar()
 
     def say(self, line: str) -> None:
-        self._console.print(line, highlight=False)
+        self._console.print(line, highlight=False, markup=False)

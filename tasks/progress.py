@@ -10,7 +10,6 @@ from uuid import UUID
 
 from prefect.artifacts import create_progress_artifact, update_progress_artifact
 from prefect.logging import get_run_logger
-from rich.text import Text
 
 from deg_core.progress import Bar
 
@@ -57,7 +56,7 @@ class PrefectProgress:
         bar.write()
 
     def say(self, line: str) -> None:
-        self._logger.info("%s", Text.from_markup(line).plain)
+        self._logger.info("%s", line)
 
 
 def artifact_key(text: str) -> str:
