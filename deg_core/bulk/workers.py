@@ -198,7 +198,7 @@ def _work(connection: Connection, job: FillJob, core: int, parent: int) -> None:
                 connection.send(("part", filler.fill(shard, lambda n: connection.send(("advance", n)))))
             else:
                 connection.send(("row", (shard, number, filler.fill_one(shard, number))))
-    except EOFError:
+    except (EOFError, BrokenPipeError):  # the parent is gone
         return
     except InputError as error:
         connection.send(("failed", InputError(str(error))))
