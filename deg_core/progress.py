@@ -17,7 +17,7 @@ class Bar(Protocol):
 class Progress(Protocol):
     """What a step reports to."""
 
-    def bar(self, description: str, total: float | None) -> contextmanager[Bar]:  # type: ignore[valid-type]
+    def bar(self, description: str, total: float | None) -> AbstractContextManager[Bar]:
         """A context manager that yields a Bar; total None = unknown."""
 
     def say(self, line: str) -> None:
