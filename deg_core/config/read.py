@@ -111,8 +111,14 @@ def _problems(model: type[BaseModel], error: ValidationError) -> list[str]:
             lines.append(_unknown(_model_at(model, parents), str(last), prefix))
         else:
             full = f"{prefix}.{last}" if prefix else str(last)
-            lines.append(f"{full}: {problem['msg'].removeprefix('Value error, ')}, not {problem['input']!r}")
+            lines.append(f"{full}: {_told(problem)}")
     return lines
+
+
+def _told(problem: Mapping[str, Any]) -> str:
+    if problem["type"] == "value_error":  # a rule of ours, which says it all
+        return problem["msg"].removeprefix("Value error, ")
+    return f"{problem['msg']}, not {problem['input']!r}"
 
 
 def _model_at(model: type[BaseModel], path: Iterable[str | int]) -> type[BaseModel]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 
 class Settings(BaseModel):
@@ -173,3 +173,11 @@ class NightlySettings(Settings):
         if value.warmup_steps > value.steps:
             raise ValueError("train.warmup_steps is larger than train.steps; lower it")
         return value
+
+    @model_validator(mode="after")
+    def _one_base(self) -> NightlySettings:
+        bases = {"pools": self.pools.base, "memory": self.memory.base, "train": self.train.base}
+        if len(set(bases.values())) > 1:
+            named = ", ".join(f"{step}.base is {base!r}" for step, base in bases.items())
+            raise ValueError(f"{named}; a night has one base: set all three alike")
+        return self

@@ -46,6 +46,8 @@ def test_nested_assignments_and_lists():
         ("train.steps=three", "train.steps"),
         ("train.steps", "write it as key=value"),
         ("train.steps=[1", "not YAML"),
+        ("train.base=other", "set all three alike"),
+        ("train.steps=5", "train: train.warmup_steps is larger than train.steps; lower it"),
         ("zzz=1", "there are data, pools"),
     ],
 )
