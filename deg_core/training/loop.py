@@ -23,12 +23,11 @@ from deg_core.pools.example import Example
 from deg_core.pools.store import Pool
 from deg_core.training.job import TrainJob
 from deg_core.training.memory import MemoryPlan, measured_peak, training_plan
-from deg_core.training.optimizer import Master, NonFiniteGradientError, OptimizerOptions
+from deg_core.training.optimizer import Master, NonFiniteGradientError, OptimizerOptions, ParameterGroup
 from deg_core.training.parts import Part
 from deg_core.training.resume import Point, checkpoint_folder, complete, last_point, load_rank_state, save_state
 from deg_core.training.setup import build_network, trainable_groups
 from deg_core.training.step import StepAbandoned, StepResult, run_step, step_counts
-from deg_core.training.zero import ZeroMaster
 
 GROUP_TIMEOUT = timedelta(hours=4)
 LOGS = ("log.jsonl", "mem.jsonl")
@@ -76,7 +75,7 @@ class Trainer:
         self.network = build_network(settings, job.base, start, self.home, device, pick_dtype(settings.dtype, device))
         groups = trainable_groups(self.network, settings)
         options = OptimizerOptions(settings.steps, settings.warmup_steps, clip_norm=settings.clip_norm)
-        self.master = ZeroMaster(groups, options) if self.ranks.world > 1 else Master(groups, options)
+        self.master = self._optimizer(groups, options)
         pools = [(Pool.open(folder), weight) for folder, weight in job.pools]
         self.drawer = Drawer(pools, settings, job.max_context_tokens, settings.seed)
         self.plan: MemoryPlan = training_plan(job.memory, self.network, settings, self.ranks.world)
@@ -94,6 +93,13 @@ class Trainer:
                 "world": self.ranks.world,
             },
         )
+
+    def _optimizer(self, groups: list[ParameterGroup], options: OptimizerOptions) -> Master:
+        if self.ranks.world == 1:
+            return Master(groups, options)
+        from deg_core.training.zero import ZeroMaster
+
+        return ZeroMaster(groups, options)
 
     def train(self) -> None:
         """Run from the last saved point to the end; saves every `save_every` steps and at the end."""
@@ -201,7 +207,7 @@ class Trainer:
     def _save(self, step: int, skipped: int) -> None:
         """A saved point; the ranks' replicas must be bitwise equal."""
         run = self.job.folder
-        if isinstance(self.master, ZeroMaster):
+        if self.ranks.world > 1:
             self.master.check_replicas()
         save_state(run, step, self.ranks.rank, self.master.state())
         if self.ranks.rank == 0:
