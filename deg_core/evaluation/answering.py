@@ -63,8 +63,7 @@ class Systems:
         """rows and documents of one case; which system goes first alternates from document to document."""
         asked: list[tuple[str, Callable[[Case], _Outcome]]] = [(OURS, self._ours)]
         if case.baseline:
-            if self._baseline is None:
-                self._baseline = Baseline(self._model.base_folder, self._job.baseline_dtype)
+            self._load_baseline()
             asked.append((BASELINE, self._theirs))
         if case.number % 2:
             asked.reverse()
@@ -75,6 +74,12 @@ class Systems:
             found["rows"] += compare(case.record, outcome.answer, **place)
             found["documents"].append({**place, **self._document(case, outcome)})
         return found
+
+    def _load_baseline(self) -> Baseline:
+        """The baseline; loaded outside any document, so that a failure ends the run instead of being an answer."""
+        if self._baseline is None:
+            self._baseline = Baseline(self._model.base_folder, self._job.baseline_dtype)
+        return self._baseline
 
     def _guarded(self, system: str, ask: Callable[[Case], _Outcome], case: Case) -> _Outcome:
         """A document that fails is a result, whatever the reason: the run goes on with the others."""
@@ -97,10 +102,8 @@ class Systems:
             self._baseline_answer(case, WARM_UP_TOKENS)
 
     def _baseline_answer(self, case: Case, max_tokens: int) -> BaselineAnswer:
-        schema = case.record.plan.schema
-        return self._baseline.answer(
-            case.record.context, schema, self._baseline.grammar(schema, case.limits), max_tokens
-        )
+        schema, baseline = case.record.plan.schema, self._load_baseline()
+        return baseline.answer(case.record.context, schema, baseline.grammar(schema, case.limits), max_tokens)
 
     def _ours(self, case: Case) -> _Outcome:
         started = time.perf_counter()

@@ -18,7 +18,7 @@ COLOURS = {OURS: "#2f7fd6", BASELINE: "#d9822b"}
 LABELS = {OURS: "deg", BASELINE: "constrained decoding"}
 
 _INK = "#123457"  # replaced by currentColor, so that the page decides
-_STYLE = {
+_STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",
     "font.size": 10,
     "font.family": "sans-serif",

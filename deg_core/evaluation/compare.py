@@ -19,7 +19,7 @@ from typing import Any
 
 import regex
 
-from deg_core.contract.plan import ITEM, FieldPlan, Path
+from deg_core.contract.plan import FieldPlan, Path
 from deg_core.contract.pointer import folded, join
 from deg_core.pools.records import Record
 
@@ -110,12 +110,14 @@ def _pointers(path: Path, *values: Any) -> list[tuple[str | int, ...]]:
 def _walk(path: Path, value: Any, done: tuple[str | int, ...]) -> Iterator[tuple[str | int, ...]]:
     if not path:
         yield done
-    elif path[0] is ITEM:
+        return
+    step = path[0]
+    if not isinstance(step, str):
         for index, item in enumerate(value if isinstance(value, list) else ()):
             yield from _walk(path[1:], item, (*done, index))
     else:
-        child = value.get(path[0], ABSENT) if isinstance(value, dict) else ABSENT
-        yield from _walk(path[1:], child, (*done, path[0]))
+        child = value.get(step, ABSENT) if isinstance(value, dict) else ABSENT
+        yield from _walk(path[1:], child, (*done, step))
 
 
 def _look_up(value: Any, pointer: tuple[str | int, ...]) -> tuple[Any, bool]:

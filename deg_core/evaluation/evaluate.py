@@ -110,7 +110,7 @@ def _build(
 
 
 def _job(run: str, checkpoint: Path, settings: EvaluateSettings, home: Home, cases: Sequence[Case], parts: Path) -> Job:
-    dtype = settings.dtype
+    dtype: str = settings.dtype
     if dtype == "auto" and any(case.baseline for case in cases):
         base = base_folder(read_meta(checkpoint).base, home)
         dtype = pick_baseline_dtype(base, parts / "baseline_dtype")

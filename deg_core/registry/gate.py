@@ -63,7 +63,7 @@ def run_gate(
     _check_subject(evaluation, content, checkpoint)
     holder = champion(home)
     holder_content = hash_tree(holder) if holder is not None else None
-    if holder_content == content:
+    if holder is not None and holder_content == content:
         decision = Decision(True, ["it is the champion already; nothing changes"], {})
         promote(home, holder, _logged(decision, evaluation, None, settings), "gate")
         return decision
