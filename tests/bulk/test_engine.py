@@ -8,7 +8,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from fake_filler import SCHEMA, FakeFiller, broken_factory, make_filler
+from tests.bulk.fake_filler import SCHEMA, FakeFiller, broken_factory, make_filler
 
 from deg_core.artifacts import read_manifest
 from deg_core.bulk.engine import fill_corpus

@@ -1,7 +1,7 @@
 from pathlib import Path
 
 import pytest
-from fake_filler import SCHEMA, respond
+from tests.bulk.fake_filler import SCHEMA, respond
 
 import deg_core
 from deg_core.bulk.documents import Document

@@ -4,7 +4,7 @@ import json
 
 import pytest
 from rich.console import Console
-from test_views import add_fill, response
+from tests.results.test_views import add_fill, response
 
 from deg_core.contract.errors import InputError
 from deg_core.results.queries import NAMED, run_sql
