@@ -11,8 +11,8 @@ _PUBLIC = {
     "RequestError": "deg_core.contract",
     "FillError": "deg_core.contract",
     "load_model": "deg_core.model.model",
-    "fill": "deg_core.fill.engine",
-    "fill_many": "deg_core.fill.engine",
+    "fill": "deg_core.runtime.engine",
+    "fill_many": "deg_core.runtime.engine",
 }
 
 __all__ = list(_PUBLIC)

@@ -105,6 +105,8 @@ def source_version(*names: str) -> str:
 
 
 def _sources(path: Path) -> list[Path]:
+    if not path.exists():
+        raise ValueError(f"{path} does not exist; a code version must name real sources")
     return [path] if path.is_file() else [found for found in path.rglob("*") if found.suffix in (".py", ".j2")]
 
 

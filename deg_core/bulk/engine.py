@@ -25,7 +25,7 @@ from deg_core.contract import compile_schema
 from deg_core.contract.errors import InputError
 from deg_core.progress import Bar, Progress
 
-SOURCES = ("contract", "values", "model", "kernels", "fill", "bulk")
+SOURCES = ("contract", "values", "model", "runtime", "bulk")
 SCHEMA_FILE = "schema.json"
 MOST_COMMON_ERRORS = 10
 RunShards = Callable[[FillJob, list[Shard], int, Bar], Generator[PartSummary, None, None]]

@@ -47,7 +47,7 @@ def fill_text(settings: FillSettings, home: Home, schema: Path, text: Path) -> d
     """The response of contract section 8 for one text."""
     wanted, context = steps.read_json(schema), read_text(text)
     from deg_core.contract import compile_schema
-    from deg_core.fill.engine import fill as fill_one
+    from deg_core.runtime.engine import fill as fill_one
     from deg_core.model.model import load_model
 
     compile_schema(wanted)

@@ -11,7 +11,7 @@ import torch
 from deg_core.artifacts import canonical
 from deg_core.contract.errors import DegError
 from deg_core.contract.pointer import read_value, split
-from deg_core.fill.engine import fill, fill_many
+from deg_core.runtime.engine import fill, fill_many
 
 REPEATS = 10
 PERMUTATIONS = 5

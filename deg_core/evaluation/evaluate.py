@@ -36,7 +36,7 @@ from deg_core.model.checkpoint import read_meta
 from deg_core.progress import Progress, Silent
 
 PARTS = "parts"
-SOURCES = ("contract", "values", "model", "fill", "evaluation", "pools/records.py", "pools/annotations.py")
+SOURCES = ("contract", "values", "model", "runtime", "evaluation", "pools/records.py", "pools/annotations.py")
 
 
 def evaluate(

@@ -32,8 +32,8 @@ from deg_core.contract.plan import ArrayPlan
 from deg_core.contract.pointer import concrete, folded
 from deg_core.contract.query import count_query, generate_query, known_values, leaf_query
 from deg_core.contract.walk import array_bounds, leaf_instances, open_arrays
-from deg_core.fill.generate import Writer, write_all
-from deg_core.fill.spans import Document, extract, log_softmax
+from deg_core.runtime.generate import Writer, write_all
+from deg_core.runtime.spans import Document, extract, log_softmax
 from deg_core.model.fork import MAX_COUNT, ForkTokens, tokenize_query
 from deg_core.model.heads import SpanLogits
 from deg_core.model.model import Model
