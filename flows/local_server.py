@@ -30,7 +30,8 @@ class UnavailableError(Exception):
 
 def main() -> int:
     """Start everything, print the page's address, stay until Ctrl-C or until a part ends."""
-    signal.signal(signal.SIGTERM, _interrupt)
+    for number in (signal.SIGINT, signal.SIGTERM):  # SIGINT too: a shell starts background jobs with it ignored
+        signal.signal(number, _interrupt)
     port = os.environ.get("PREFECT_SERVER_API_PORT", "4200")
     api = os.environ.setdefault("PREFECT_API_URL", f"http://127.0.0.1:{port}/api")
     logs = Home().folder("logs")

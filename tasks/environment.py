@@ -8,6 +8,7 @@ from pathlib import Path
 from dotenv import dotenv_values
 
 from deg_core.artifacts import Home
+from deg_core.training.guard import die_with_parent
 
 PROJECT = Path(__file__).resolve().parents[1]
 FILE = PROJECT / "prefect.env"
@@ -20,3 +21,12 @@ def load_environment() -> None:
     for name, value in dotenv_values(FILE).items():
         if value is not None:
             os.environ.setdefault(name, value)
+
+
+def die_with_worker() -> None:
+    """In the process of a flow run that a worker started: end when the worker ends.
+
+    A worker that is killed would leave the run going on, unseen, while the server calls it crashed.
+    """
+    if os.environ.get("PREFECT__FLOW_RUN_ID"):
+        die_with_parent(os.getppid())

@@ -23,6 +23,7 @@ def prefect_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """DEG_HOME of the flows of this test."""
+    """DEG_HOME of the flows of this test, with a machine lock that no other run holds."""
     monkeypatch.setenv("DEG_HOME", str(tmp_path))
+    monkeypatch.setenv("DEG_MACHINE_LOCK", str(tmp_path / "machine.lock"))
     return tmp_path
