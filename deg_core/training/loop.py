@@ -23,15 +23,17 @@ from deg_core.pools.example import Example
 from deg_core.pools.store import Pool
 from deg_core.training.job import TrainJob
 from deg_core.training.memory import MemoryPlan, measured_peak, training_plan
-from deg_core.training.optimizer import Master, NonFiniteGradientError, OptimizerOptions, ParameterGroup
+from deg_core.training.optimizer import Master, NonFiniteGradientError, Optimizer, OptimizerOptions, ParameterGroup
 from deg_core.training.parts import Part
 from deg_core.training.resume import Point, checkpoint_folder, complete, last_point, load_rank_state, save_state
 from deg_core.training.setup import build_network, trainable_groups
 from deg_core.training.step import StepAbandoned, StepResult, run_step, step_counts
+from deg_core.training.zero import ZeroMaster
 
 GROUP_TIMEOUT = timedelta(hours=4)
 LOGS = ("log.jsonl", "mem.jsonl")
 MAX_SKIPPED_STEPS = 10
+PLANNER_SCALE = "planner_scale"
 FINITE_FAILURE = "the gradient is not finite"
 
 
@@ -42,7 +44,8 @@ class Ranks:
         self.rank = int(os.environ.get("RANK", "0"))
         self.world = int(os.environ.get("WORLD_SIZE", "1"))
         if self.world > 1 and not dist.is_initialized():
-            dist.init_process_group("nccl" if device.type == "cuda" else "gloo", timeout=GROUP_TIMEOUT)
+            backends = "cpu:gloo,cuda:nccl" if device.type == "cuda" else "gloo"
+            dist.init_process_group(backends, timeout=GROUP_TIMEOUT)
 
     def summed(self, numbers: list[float]) -> list[float]:
         """Numbers added up over all ranks."""
@@ -54,8 +57,7 @@ class Ranks:
 
     def barrier(self) -> None:
         """Wait for every rank."""
-        if self.world > 1:
-            dist.barrier()
+        self.summed([0.0])
 
 
 class Trainer:
@@ -94,20 +96,17 @@ class Trainer:
             },
         )
 
-    def _optimizer(self, groups: list[ParameterGroup], options: OptimizerOptions) -> Master:
-        if self.ranks.world == 1:
-            return Master(groups, options)
-        from deg_core.training.zero import ZeroMaster
-
-        return ZeroMaster(groups, options)
+    def _optimizer(self, groups: list[ParameterGroup], options: OptimizerOptions) -> Optimizer:
+        return Master(groups, options) if self.ranks.world == 1 else ZeroMaster(groups, options)
 
     def train(self) -> None:
         """Run from the last saved point to the end; saves every `save_every` steps and at the end."""
         first, skipped = 0, 0
         if self.point is not None:
             first, skipped = self.point.step, self.point.skipped
-            self.master.load(load_rank_state(self.job.folder, first, self.ranks.rank))
-            self.plan.scale = self.point.scale
+            state = load_rank_state(self.job.folder, first, self.ranks.rank)
+            self.plan.scale = float(state.pop(PLANNER_SCALE))
+            self.master.load(state)
             self.say(f"continuing after step {first} of {self.settings.steps}")
         if self.ranks.rank == 0:
             self._cut_logs(self.point.log_bytes if self.point else {})
@@ -207,16 +206,17 @@ class Trainer:
     def _save(self, step: int, skipped: int) -> None:
         """A saved point; the ranks' replicas must be bitwise equal."""
         run = self.job.folder
-        if self.ranks.world > 1:
+        if isinstance(self.master, ZeroMaster):
             self.master.check_replicas()
-        save_state(run, step, self.ranks.rank, self.master.state())
+        scale = torch.tensor(self.plan.scale, dtype=torch.float64)
+        save_state(run, step, self.ranks.rank, self.master.state() | {PLANNER_SCALE: scale})
         if self.ranks.rank == 0:
             self.meta.step = step
             save_checkpoint(checkpoint_folder(run, step), self.network, self.meta)
         self.ranks.barrier()
         if self.ranks.rank == 0:
             sizes = {name: (run / name).stat().st_size for name in LOGS if (run / name).exists()}
-            complete(run, Point(step, sizes, self.plan.scale, skipped))
+            complete(run, Point(step, sizes, skipped))
             self.say(f"saved step {step}")
 
     def _append(self, name: str, entry: dict[str, Any]) -> None:

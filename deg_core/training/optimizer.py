@@ -10,6 +10,7 @@ import hashlib
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import torch
 
@@ -197,6 +198,22 @@ class GroupClock:
         return min(1.0, self.options.clip_norm / norm) if norm > 0 else 1.0
 
 
+class Optimizer(Protocol):
+    """What the loop trains with: `Master`, or `zero.ZeroMaster` among several ranks."""
+
+    clock: GroupClock
+    gradients: Gradients
+
+    def step(self, grads: Gradients, step: int) -> float:
+        """Update the weights; the gradient norm before clipping."""
+
+    def state(self) -> dict[str, torch.Tensor]:
+        """What an exact continuation needs."""
+
+    def load(self, state: dict[str, torch.Tensor]) -> None:
+        """Continue from state()."""
+
+
 class Master:
     """Whole fp32 masters and AdamW moments in one process; the compute weights are their rounding.
 
@@ -275,7 +292,7 @@ class Master:
         self._round()
 
 
-def load_state(optimizer: Master, state: dict[str, torch.Tensor]) -> None:
+def load_state(optimizer: Optimizer, state: dict[str, torch.Tensor]) -> None:
     """Copy a saved state into an optimizer's live tensors, all or nothing.
 
     Raises InputError when the parameters, the types or the number of processes are not those it was saved with.

@@ -2,7 +2,7 @@
 
 step-000050/                 an ordinary checkpoint
 step-000050.state/rank-0.safetensors ...
-step-000050.state/complete.json   written last: step, lengths of the logs, planner scale
+step-000050.state/complete.json   written last: step, lengths of the logs, skipped steps
 """
 
 from __future__ import annotations
@@ -23,11 +23,10 @@ KEPT_POINTS = 2
 
 @dataclass(frozen=True)
 class Point:
-    """step: optimizer steps done. log_bytes: length of each log then. scale: of the memory planner."""
+    """step: optimizer steps done. log_bytes: length of each log then. skipped: steps without an update."""
 
     step: int
     log_bytes: dict[str, int]
-    scale: float
     skipped: int = 0
 
 
