@@ -13,7 +13,7 @@ from prefect.tasks import Task
 
 from deg_core.artifacts import Home, Manifest
 from deg_core.config.settings import Settings
-from deg_core.contract.errors import DegError
+from deg_core.contract.errors import InputError, ProblemsError
 from tasks.artifacts import publish_manifest
 from tasks.progress import PrefectProgress
 
@@ -28,7 +28,7 @@ def is_worth_retrying(task: Task[Any, Any], run: TaskRun, state: State[Any]) -> 
     """Not for errors that say what the user must do: a second try would say the same."""
     del task, run
     result = state.result(raise_on_failure=False)
-    return not isinstance(result, DegError)
+    return not isinstance(result, (InputError, ProblemsError))
 
 
 RESUMABLE: dict[str, Any] = {

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import os
+import select
+import subprocess
+import sys
+import time
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -85,8 +90,22 @@ def test_environment_file_is_loaded_and_gives_way(monkeypatch, tmp_path):
     monkeypatch.delenv("DO_NOT_TRACK", raising=False)
     monkeypatch.setenv("PREFECT_FLOWS_HEARTBEAT_FREQUENCY", "45")
     load_environment()
-    import os
 
     assert os.environ["PREFECT_HOME"] == f"{tmp_path}/prefect"
     assert os.environ["DO_NOT_TRACK"] == "1"
     assert os.environ["PREFECT_FLOWS_HEARTBEAT_FREQUENCY"] == "45"
+
+
+def test_a_flow_run_ends_with_its_worker(tmp_path: Path):
+    run = f"import os, pathlib, time, tasks; pathlib.Path({str(tmp_path / 'pid')!r}).write_text(str(os.getpid())); time.sleep(60)"
+    worker = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {run!r}])"
+    environment = {**os.environ, "PREFECT__FLOW_RUN_ID": "1", "DEG_HOME": str(tmp_path)}
+    process = subprocess.Popen([sys.executable, "-c", worker], cwd=ROOT, env=environment)
+    while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text():
+        assert process.poll() is None
+        time.sleep(0.05)
+    ended = os.pidfd_open(int((tmp_path / "pid").read_text()))
+    process.kill()
+    process.wait()
+    assert select.select([ended], [], [], 30)[0], "the flow run outlives its worker"
+    os.close(ended)
