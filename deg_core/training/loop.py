@@ -22,12 +22,12 @@ from deg_core.pools.draw import Drawer
 from deg_core.pools.example import Example
 from deg_core.pools.store import Pool
 from deg_core.training.job import TrainJob
-from deg_core.training.memory import MemoryPlan, measured_peak, training_plan
+from deg_core.training.memory import GIB, MemoryPlan, measured_peak, training_plan
 from deg_core.training.optimizer import Master, NonFiniteGradientError, Optimizer, OptimizerOptions, ParameterGroup
 from deg_core.training.parts import Part
 from deg_core.training.resume import Point, checkpoint_folder, complete, last_point, load_rank_state, save_state
 from deg_core.training.setup import build_network, trainable_groups
-from deg_core.training.step import StepAbandoned, StepResult, run_step, step_counts
+from deg_core.training.step import StepAbandoned, StepResult, release_memory, run_step, step_counts
 from deg_core.training.zero import ZeroMaster
 
 GROUP_TIMEOUT = timedelta(hours=4)
@@ -75,12 +75,13 @@ class Trainer:
         self.point = last_point(job.folder)
         start = checkpoint_folder(job.folder, self.point.step) if self.point else job.init
         self.network = build_network(settings, job.base, start, self.home, device, pick_dtype(settings.dtype, device))
+        pools = [(Pool.open(folder), weight) for folder, weight in job.pools]
+        self.drawer = Drawer(pools, settings, job.max_context_tokens, settings.seed)
+        release_memory()
+        self.plan: MemoryPlan = training_plan(job.memory, self.network, settings, self.ranks.world)
         groups = trainable_groups(self.network, settings)
         options = OptimizerOptions(settings.steps, settings.warmup_steps, clip_norm=settings.clip_norm)
         self.master = self._optimizer(groups, options)
-        pools = [(Pool.open(folder), weight) for folder, weight in job.pools]
-        self.drawer = Drawer(pools, settings, job.max_context_tokens, settings.seed)
-        self.plan: MemoryPlan = training_plan(job.memory, self.network, settings, self.ranks.world)
         self.weights = {"decide": 1.0, "extract": 1.0, "count": settings.count_weight, "lm": settings.lm_weight}
         self.meta = CheckpointMeta(
             base=settings.base,
@@ -110,6 +111,8 @@ class Trainer:
             self.say(f"continuing after step {first} of {self.settings.steps}")
         if self.ranks.rank == 0:
             self._cut_logs(self.point.log_bytes if self.point else {})
+            self.say(f"memory plan: {self.plan.source}, {self.plan.static_bytes / GIB:.2f} GiB static")
+        measured_peak(self.network.backbone.device)
         for step in range(first, self.settings.steps):
             started = time.monotonic()
             result, norm = self._step(step)
@@ -166,10 +169,8 @@ class Trainer:
         estimate = self.plan.estimate(part)
         self.plan.observe(part, peak)
         if self.ranks.rank == 0:
-            self._append(
-                "mem.jsonl",
-                {"peak": peak, "estimate": estimate, "scale": self.plan.scale, **self.plan.features(part)},
-            )
+            entry = {"peak_bytes": peak, "estimate_bytes": estimate, "largest_bytes": self.plan.largest_estimate}
+            self._append("mem.jsonl", entry | {"scale": self.plan.scale, **self.plan.features(part)})
 
     def _log(self, step: int, result: StepResult | None, norm: float, seconds: float) -> None:
         if result is None:
@@ -193,8 +194,9 @@ class Trainer:
             "oom_splits": int(splits),
             "seconds": round(seconds, 3),
             "tokens_per_s": round(tokens / seconds, 1),
-            **{name: int(count) for name, count in self.drawer.counts.items()},
+            **{name: int(count) for name, count in self.drawer.counts.items() if name != "records"},
         }
+        self.drawer.counts.clear()
         self._append("log.jsonl", entry)
         self.say(f"step {step + 1}/{self.settings.steps} loss {total:.3f} {tokens / seconds:.0f} tokens/s")
 

@@ -29,7 +29,7 @@ def term_items(fork: Fork) -> tuple[str, int]:
 
 def fork_loss(network: Network, fork: Fork, output: torch.Tensor | SpanLogits) -> torch.Tensor:
     """The loss of one fork, float32 scalar, summed over its items."""
-    if fork.kind == "extract":
+    if isinstance(output, SpanLogits):
         return span_loss(output, fork)
     if fork.kind == "generate":
         targets = torch.from_numpy(fork.ids[fork.lm_start :]).long().to(output.device)

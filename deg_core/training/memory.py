@@ -1,21 +1,28 @@
-"""The memory planner: what a part will take, what fits, and what was measured (training specification, section 6)."""
+"""The memory planner: what a part will take, what fits, and what was measured (training specification, section 6).
+
+Memory on the CPU means the process's resident memory. The heap keeps what it freed (`model.allocator`), so a peak
+there is the highest of all parts so far, whichever part ran last.
+"""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
 
 from deg_core.config import TrainSettings
 from deg_core.contract.errors import InputError
+from deg_core.model.checkpoint import full_weight_names
 from deg_core.model.families.shape import ModelShape
 from deg_core.model.network import Network
 from deg_core.pools.example import Example
 from deg_core.training.parts import Part, features, split
+from deg_core.training.zero import sharded_static_bytes
 
 GIB = 1 << 30
 FALLING = 0.9
@@ -28,7 +35,9 @@ class MemoryPlan:
     """Estimates the peak of a part: static bytes + scale * (coefficients . features).
 
     coefficients: bytes per unit of each feature. scale: correction from what was measured.
-    target_bytes: what the process may take, static bytes included.
+    target_bytes: what the process may take, static bytes included. memory_stays: peaks are those of all parts
+    so far (the CPU's heap), not of the last part alone. accumulation_bytes: what a step of several parts takes
+    besides. source: where the coefficients are from, in words.
     """
 
     shape: ModelShape
@@ -36,6 +45,10 @@ class MemoryPlan:
     coefficients: Mapping[str, float]
     target_bytes: float
     scale: float = 1.0
+    memory_stays: bool = False
+    accumulation_bytes: float = 0.0
+    source: str = ""
+    _largest: float = 0.0
 
     def features(self, part: Part) -> dict[str, float]:
         """The features that the coefficients multiply."""
@@ -50,16 +63,19 @@ class MemoryPlan:
         """Expected peak in bytes."""
         return self.static_bytes + self.scale * self.variable(part)
 
-    def fits(self, part: Part) -> bool:
-        """Whether the estimate stays within the target."""
-        return self.estimate(part) <= self.target_bytes
+    def fits(self, part: Part, beside: float = 0.0) -> bool:
+        """Whether the estimate and `beside` bytes stay within the target."""
+        return self.estimate(part) + beside <= self.target_bytes
 
     def plan(self, examples: Sequence[Example]) -> list[Part]:
         """Cut a batch into parts that fit, each fork in exactly one; a part that cannot be cut further stays."""
-        waiting, planned = [Part.whole(examples)], []
+        whole = Part.whole(examples)
+        if self.fits(whole):
+            return [whole]
+        waiting, planned = [whole], []
         while waiting:
             part = waiting.pop()
-            halves = None if self.fits(part) else split(part)
+            halves = None if self.fits(part, self.accumulation_bytes) else split(part)
             if halves is None:
                 planned.append(part)
             else:
@@ -67,12 +83,26 @@ class MemoryPlan:
         return planned
 
     def observe(self, part: Part, peak_bytes: float) -> None:
-        """Correct the scale: at once where the estimate was too low, slowly where it was too high."""
+        """Correct the scale: at once where the estimate was too low, slowly where it was too high.
+
+        Where memory stays, a peak belongs to the largest part so far; only a part that is the largest itself
+        shows that the estimate is too high.
+        """
         variable = self.variable(part)
-        if variable <= 0:
+        newest = variable >= self._largest or not self.memory_stays
+        self._largest = variable if newest else self._largest
+        if self._largest <= 0:
             return
-        seen = max(peak_bytes - self.static_bytes, 0.0) / variable
-        self.scale = seen if seen > self.scale else FALLING * self.scale + (1 - FALLING) * seen
+        seen = max(peak_bytes - self.static_bytes, 0.0) / self._largest
+        if seen > self.scale:
+            self.scale = seen
+        elif newest:
+            self.scale = FALLING * self.scale + (1 - FALLING) * seen
+
+    @property
+    def largest_estimate(self) -> float:
+        """Expected peak of the part that the last peak was compared with."""
+        return self.static_bytes + self.scale * self._largest
 
 
 def analytic_coefficients(shape: ModelShape, compute_bytes: int, context_trains: bool) -> dict[str, float]:
@@ -81,50 +111,90 @@ def analytic_coefficients(shape: ModelShape, compute_bytes: int, context_trains:
     kept = shape.layers * widths * compute_bytes
     state = 2 * shape.layers * shape.kv_heads * shape.head_dim * compute_bytes
     return {
-        "trunk_tokens": kept if context_trains else state + widths * compute_bytes,
-        "fork_tokens": kept,
-        "attention_pairs": shape.layers * 2 * compute_bytes,
+        "parts": 64.0 * 2**20,
+        "rows": 0.0,
+        "trunk_tokens": kept + state if context_trains else 2 * state + widths * compute_bytes,
+        "fork_tokens": kept + state,
+        "trunk_pairs": shape.layers * 2.0 * compute_bytes if context_trains else 0.0,
+        "fork_pairs": shape.layers * 2.0 * compute_bytes,
         "head_logits": 16.0,
         "lm_logits": 3 * 4.0,
     }
 
 
 def training_plan(memory: Path | None, network: Network, settings: TrainSettings, world: int) -> MemoryPlan:
-    """The plan of a run: coefficients of a memory artifact, or analytic ones; static bytes as they are now.
+    """The plan of a run, made before its optimizer: coefficients of a memory artifact, or analytic ones.
 
-    Raises InputError when the artifact was made for another base, device or type.
+    Raises InputError when the artifact is none or was made for a base of another shape.
     """
     backbone = network.backbone
     trains = network.context_adapted or not network.adapters
     coefficients = analytic_coefficients(backbone.shape, backbone.dtype.itemsize, trains)
+    source = "analytic coefficients"
     if memory is not None:
-        saved = json.loads((memory / COEFFICIENTS).read_text())
-        own = plan_key(settings.base, backbone.device, backbone.dtype, settings.lora_rank, trains)
-        if saved["key"] == own:
-            coefficients = saved["coefficients"]
-        elif saved["key"]["base"] != own["base"]:
-            raise InputError(f"{memory} was made for {saved['key']['base']}, not {own['base']}; calibrate it again")
-    static = resident_bytes(backbone.device) + optimizer_growth(network, world)
-    return MemoryPlan(backbone.shape, static, coefficients, settings.target_gib * GIB)
+        own = plan_key(network, settings.lora_rank)
+        saved = read_coefficients(memory)
+        if saved["key"]["shape"] != own["shape"]:
+            raise InputError(
+                f"{memory} was measured on another base than {settings.base}; run `deg memory` for this one"
+            )
+        differing = [
+            f"{name} {saved['key'][name]} (now {own[name]})" for name in own if saved["key"][name] != own[name]
+        ]
+        if differing:
+            source += f", since {memory.name} was measured with {', '.join(differing)}"
+        else:
+            coefficients, source = saved["coefficients"], f"coefficients of {memory.name}"
+    on_cpu = backbone.device.type == "cpu"
+    static = resident_bytes(backbone.device) + optimizer_bytes(network, world)
+    return MemoryPlan(
+        backbone.shape,
+        static,
+        coefficients,
+        settings.target_gib * GIB,
+        memory_stays=on_cpu,
+        accumulation_bytes=4.0 * sum(count for count, _ in trainable_sizes(network)) if on_cpu else 0.0,
+        source=source,
+    )
 
 
-def plan_key(base: str, device: torch.device, dtype: torch.dtype, rank: int, context_trains: bool) -> dict[str, object]:
+def read_coefficients(memory: Path) -> dict[str, Any]:
+    """key and coefficients of a memory artifact; raises InputError when they are not there."""
+    path = memory / COEFFICIENTS
+    if not path.is_file():
+        raise InputError(f"{memory} is no memory plan: it has no {COEFFICIENTS}; run `deg memory`")
+    return json.loads(path.read_text())
+
+
+def plan_key(network: Network, lora_rank: int) -> dict[str, Any]:
     """What coefficients hold for."""
+    backbone = network.backbone
     return {
-        "base": Path(base).name,
-        "device": device.type,
-        "dtype": str(dtype),
-        "lora": rank > 0,
-        "context_trains": context_trains,
+        "shape": asdict(backbone.shape),
+        "device": backbone.device.type,
+        "dtype": str(backbone.dtype).removeprefix("torch."),
+        "lora_rank": lora_rank,
+        "context_trains": network.context_adapted or not network.adapters,
     }
 
 
-def optimizer_growth(network: Network, world: int) -> float:
-    """Bytes of gradients, masters and moments: 2 to 4 bytes for a gradient and 16 / world for the rest (section 7)."""
-    trunk = [half for pair in network.adapters.values() for half in pair] or list(network.backbone.weights.values())
-    count = sum(tensor.numel() for tensor in trunk)
-    heads = sum(parameter.numel() for parameter in network.heads.parameters())
-    return count * (network.backbone.dtype.itemsize + 16 / world) + heads * (4 + 12 / world)
+def trainable_sizes(network: Network) -> list[tuple[int, int]]:
+    """(elements, bytes of one) of the trainable trunk, in the compute type, and of the heads, in float32."""
+    weights = network.backbone.weights
+    halves = [half for pair in network.adapters.values() for half in pair]
+    trunk = halves or [weights[name] for name in full_weight_names(network.backbone)]
+    heads = list(network.heads.parameters())
+    return [
+        (sum(tensor.numel() for tensor in tensors), tensors[0].element_size()) for tensors in (trunk, heads) if tensors
+    ]
+
+
+def optimizer_bytes(network: Network, world: int) -> float:
+    """Bytes of gradients, masters and moments: a rank's share, or in one process, where float32 weights are masters."""
+    sizes = trainable_sizes(network)
+    if world > 1:
+        return sum(sharded_static_bytes(count, world, width) for count, width in sizes)
+    return sum(count * (width + 8 + (4 if width < 4 else 0)) for count, width in sizes)
 
 
 def resident_bytes(device: torch.device) -> float:

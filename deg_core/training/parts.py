@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from deg_core.model.families.shape import ModelShape
+from deg_core.model.rows import QUERY_BLOCK
 from deg_core.pools.example import Example
 
-FEATURES = ("trunk_tokens", "fork_tokens", "attention_pairs", "head_logits", "lm_logits")
+FEATURES = ("parts", "rows", "trunk_tokens", "fork_tokens", "trunk_pairs", "fork_pairs", "head_logits", "lm_logits")
 
 
 @dataclass(frozen=True)
@@ -46,19 +47,22 @@ def split(part: Part) -> tuple[Part, Part] | None:
 def features(part: Part, shape: ModelShape) -> dict[str, float]:
     """What a part's memory grows with, keyed by FEATURES.
 
-    attention_pairs: scores kept for the backward, query tokens times the keys of their block, all query
-    heads of a layer. head_logits: pointer scores, extract forks times context tokens. lm_logits: target
-    tokens times vocabulary.
+    parts: 1, for what every part takes. rows: forks. trunk_pairs, fork_pairs: attention scores of one layer, all
+    query heads: query tokens times the keys of their block. head_logits: pointer scores, extract forks times context
+    tokens. lm_logits: target tokens times vocabulary.
     """
     found = dict.fromkeys(FEATURES, 0.0)
+    found["parts"] = 1.0
     for example, chosen in zip(part.examples, part.forks, strict=True):
         context = len(example.context)
         forks = [example.forks[index] for index in chosen]
         own = sum(len(fork.ids) for fork in forks)
+        targets = sum(len(fork.ids) - fork.lm_start for fork in forks if fork.kind == "generate")
+        found["rows"] += len(forks)
         found["trunk_tokens"] += context
         found["fork_tokens"] += own
-        found["attention_pairs"] += own * (context + own) * shape.heads
+        found["trunk_pairs"] += context * (context + QUERY_BLOCK) / 2 * shape.heads
+        found["fork_pairs"] += own * (context + own) * shape.heads
         found["head_logits"] += context * sum(fork.kind == "extract" for fork in forks)
-        targets = sum(len(fork.ids) - fork.lm_start for fork in forks if fork.kind == "generate")
         found["lm_logits"] += targets * shape.vocab
     return found

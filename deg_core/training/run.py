@@ -98,7 +98,7 @@ def _run(job: TrainJob, progress: Progress) -> None:
                 done = int(found[1])
             elif line.startswith("error: "):
                 errors.append(line.removeprefix("error: "))
-            elif line.startswith(("saved", "continuing", "oom", "step_skipped", "another")):
+            elif line.startswith(("saved", "continuing", "oom", "step_skipped", "memory", "another")):
                 progress.say(line)
 
         command = [sys.executable, "-m", "deg_core.training.worker", str(job.folder / "job.json")]

@@ -115,7 +115,7 @@ def digest(tensors: Sequence[torch.Tensor]) -> bytes:
     for tensor in tensors:
         flat = _bits(tensor.detach().reshape(-1))
         for low, high in chunks(0, flat.numel(), BUCKET_ELEMENTS):
-            found.update(memoryview(flat[low:high].cpu().numpy()))
+            found.update(flat[low:high].cpu().numpy().tobytes())
     return found.digest()
 
 
