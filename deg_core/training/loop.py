@@ -166,10 +166,10 @@ class Trainer:
 
     def _observe(self, part: Part) -> None:
         peak = measured_peak(self.network.backbone.device)
-        estimate = self.plan.estimate(part)
+        estimate = self.plan.expected_peak(part)
         self.plan.observe(part, peak)
         if self.ranks.rank == 0:
-            entry = {"peak_bytes": peak, "estimate_bytes": estimate, "largest_bytes": self.plan.largest_estimate}
+            entry = {"peak_bytes": peak, "estimate_bytes": estimate}
             self._append("mem.jsonl", entry | {"scale": self.plan.scale, **self.plan.features(part)})
 
     def _log(self, step: int, result: StepResult | None, norm: float, seconds: float) -> None:

@@ -63,6 +63,11 @@ class MemoryPlan:
         """Expected peak in bytes."""
         return self.static_bytes + self.scale * self.variable(part)
 
+    def expected_peak(self, part: Part) -> float:
+        """The estimate to compare the next measured peak with, when this part runs now."""
+        variable = self.variable(part)
+        return self.static_bytes + self.scale * (max(variable, self._largest) if self.memory_stays else variable)
+
     def fits(self, part: Part, beside: float = 0.0) -> bool:
         """Whether the estimate and `beside` bytes stay within the target."""
         return self.estimate(part) + beside <= self.target_bytes
@@ -98,11 +103,6 @@ class MemoryPlan:
             self.scale = seen
         elif newest:
             self.scale = FALLING * self.scale + (1 - FALLING) * seen
-
-    @property
-    def largest_estimate(self) -> float:
-        """Expected peak of the part that the last peak was compared with."""
-        return self.static_bytes + self.scale * self._largest
 
 
 def analytic_coefficients(shape: ModelShape, compute_bytes: int, context_trains: bool) -> dict[str, float]:

@@ -85,7 +85,8 @@ def test_memory_that_stays_says_nothing_about_smaller_parts():
     assert planner.scale == after_large
     planner.observe(small, 1000 + 1500)
     assert planner.scale == 1.5
-    assert planner.largest_estimate == 1000 + 1500
+    assert planner.expected_peak(small) == 1000 + 1500
+    assert planner.estimate(small) == 1000 + 15
 
 
 def test_a_part_without_cost_teaches_nothing():
