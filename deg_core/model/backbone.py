@@ -86,9 +86,7 @@ class Backbone:
         for index in range(self.shape.layers):
             x, own = self.family.layer(index, x, project, rotary, rows, grouped=not project.tile)
             for row, layer_state in enumerate(own if keep else ()):
-                prefix = rows.prefixes[row]
-                before = rows.states[prefix].layers[index] if prefix >= 0 else None
-                kept[row].append(self.family.keep(index, before, layer_state))
+                kept[row].append(self.family.keep(index, rows.before(row, index), layer_state))
         hidden = self.family.norm(x, project.weights["norm"])[: rows.tokens]
         states = [
             State(rows.prefix_length(row) + rows.lengths[row], tuple(layers)) for row, layers in enumerate(kept) if keep

@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING
 import torch
 
 if TYPE_CHECKING:
-    from deg_core.model.state import State
+    from deg_core.model.state import LayerState, State
 
 QUERY_BLOCK = 128
+CHUNK = 64
+SCAN_TOKENS = 32 * CHUNK
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,26 @@ class Block:
     keys_start: int
     prefix: int
     bias: torch.Tensor | None
+
+
+@dataclass(frozen=True)
+class Scan:
+    """A run of recurrent work: some rows' tokens cut into C chunks of W, step by step.
+
+    A step holds the chunks that can run together: those of the first active[step] rows.
+    rows: their indices, those of most chunks first. active: how many of them each step still has.
+    take: int64 [C * W], the flat token of each place, step by step; a place beyond its row's end takes a
+    token of its own row. real: float32 [C, 1, W, 1], 0 at places beyond the end. back: int64, the place of
+    each of the rows' tokens in flat order. later: bool [W, W], whether a place may not see another.
+    """
+
+    rows: tuple[int, ...]
+    active: tuple[int, ...]
+    width: int
+    take: torch.Tensor
+    real: torch.Tensor
+    back: torch.Tensor
+    later: torch.Tensor
 
 
 class Rows:
@@ -55,6 +77,7 @@ class Rows:
         self.starts = tuple(starts[:-1])
         self.tokens = starts[-1]
         self._blocks: dict[tuple[bool, torch.dtype, str], list[Block]] = {}
+        self._scans: dict[tuple[bool, str], list[Scan]] = {}
 
     def __len__(self) -> int:
         return len(self.lengths)
@@ -63,6 +86,11 @@ class Rows:
         """P of a row."""
         index = self.prefixes[row]
         return self.states[index].length if index >= 0 else 0
+
+    def before(self, row: int, layer: int) -> LayerState | None:
+        """A layer's state that a row continues, None where it starts anew."""
+        index = self.prefixes[row]
+        return self.states[index].layers[layer] if index >= 0 else None
 
     @cached_property
     def positions(self) -> torch.Tensor:
@@ -80,6 +108,25 @@ class Rows:
             runs = self._grouped_runs() if grouped else [(row, row + 1) for row in range(len(self))]
             self._blocks[key] = [block for run in runs for block in self._run_blocks(run, dtype, device)]
         return self._blocks[key]
+
+    def scans(self, grouped: bool, device: torch.device) -> list[Scan]:
+        """The recurrent work of these rows, in order.
+
+        grouped=False: a scan is SCAN_TOKENS of one row at most, so that its numbers depend on that row alone
+        and memory does not grow with its length. grouped=True: one scan for all rows.
+        """
+        key = (grouped, str(device))
+        if key not in self._scans:
+            spans = list(zip(range(len(self)), self.starts, self.lengths, strict=True))
+            parts = [spans]
+            if not grouped:
+                parts = [
+                    [(row, start + low, min(SCAN_TOKENS, length - low))]
+                    for row, start, length in spans
+                    for low in range(0, length, SCAN_TOKENS)
+                ]
+            self._scans[key] = [_scan(part, device) for part in parts]
+        return self._scans[key]
 
     def _grouped_runs(self) -> list[tuple[int, int]]:
         runs: list[tuple[int, int]] = []
@@ -112,3 +159,33 @@ class Rows:
 def _bias(visible: torch.Tensor, prefix_length: int, dtype: torch.dtype, device: torch.device) -> torch.Tensor:
     own = torch.zeros(visible.shape, dtype=dtype).masked_fill_(~visible, float("-inf"))
     return torch.nn.functional.pad(own, (prefix_length, 0)).to(device)
+
+
+def _scan(spans: list[tuple[int, int, int]], device: torch.device) -> Scan:
+    """The scan of some rows' tokens, each span (row, start in the flat tensor, length)."""
+    longest = max(length for _, _, length in spans)
+    width = 1 if longest == 1 else min(CHUNK, -(-longest // 16) * 16)
+    counts = [-(-length // width) for _, _, length in spans]
+    order = sorted(range(len(spans)), key=lambda i: -counts[i])
+    active = tuple(sum(count > step for count in counts) for step in range(max(counts)))
+    firsts = torch.tensor((0, *active)).cumsum(0)[:-1]
+    take = torch.empty(sum(active), width, dtype=torch.int64)
+    places: dict[int, torch.Tensor] = {}
+    for rank, i in enumerate(order):
+        _, start, length = spans[i]
+        chunks = firsts[: counts[i]] + rank
+        tokens = torch.arange(counts[i] * width)
+        take[chunks] = start + tokens.clamp_max(length - 1).view(-1, width)
+        places[i] = (chunks[:, None] * width + torch.arange(width)).flatten()[:length]
+    back = torch.cat([places[i] for i in range(len(spans))])
+    real = torch.zeros(take.numel())
+    real[back] = 1
+    return Scan(
+        rows=tuple(spans[i][0] for i in order),
+        active=active,
+        width=width,
+        take=take.flatten().to(device),
+        real=real.view(-1, 1, width, 1).to(device),
+        back=back.to(device),
+        later=torch.ones(width, width, dtype=torch.bool).triu(1).to(device),
+    )

@@ -1,0 +1,82 @@
+"""Gated delta rule over packed rows (Gated DeltaNet, arXiv:2412.06464), in chunks (arXiv:2406.06484).
+
+A row's state S [K, V] is read and rewritten by each token: S = exp(g) S; S += k (beta (v - k S)); o = q S.
+Within a chunk these rewrites are one triangular system; the state moves from chunk to chunk.
+
+N = flat tokens, H = value heads, K = key width, V = value width, C = chunks, W = tokens of a chunk, M = rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+
+from deg_core.model.rows import Rows, Scan
+
+
+@dataclass(frozen=True)
+class DeltaInputs:
+    """What each token brings, float32.
+
+    q, k: [N, H, K], normalised, q scaled. v: [N, H, V]. decay: [N, H], the logarithm g (at most 0) of what
+    the state keeps. beta: [N, H], the share (0 to 1) of the new value that is written.
+    """
+
+    q: torch.Tensor
+    k: torch.Tensor
+    v: torch.Tensor
+    decay: torch.Tensor
+    beta: torch.Tensor
+
+
+def delta_rule(
+    inputs: DeltaInputs, rows: Rows, initial: Sequence[torch.Tensor | None], grouped: bool
+) -> tuple[torch.Tensor, list[torch.Tensor]]:
+    """Run every row on from its prefix's state.
+
+    initial: for each row float32 [H, K, V], None for zeros; never written. Returns o [N, H, V] and each
+    row's state after its last token. grouped=False computes row by row, so a row's bits are its own.
+    """
+    width = inputs.k.shape[1:] + inputs.v.shape[2:]
+    states = [inputs.k.new_zeros(width) if state is None else state for state in initial]
+    outputs = []
+    for scan in rows.scans(grouped, inputs.k.device):
+        out, after = _scan(inputs, scan, torch.stack([states[row] for row in scan.rows]))
+        outputs.append(out)
+        for row, state in zip(scan.rows, after, strict=True):
+            states[row] = state
+    return torch.cat(outputs), states
+
+
+def _scan(inputs: DeltaInputs, scan: Scan, state_MHKV: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """One scan: o of its tokens in flat order, and the states [M, H, K, V] in the order of scan.rows."""
+
+    def chunks(x: torch.Tensor) -> torch.Tensor:
+        return x[scan.take].unflatten(0, (-1, scan.width)).transpose(1, 2)
+
+    q, k, v = chunks(inputs.q), chunks(inputs.k), chunks(inputs.v)
+    beta = chunks(inputs.beta[..., None]) * scan.real
+    total = (chunks(inputs.decay[..., None]) * scan.real).cumsum(2)
+    between = (total - total.transpose(2, 3)).masked_fill(scan.later, float("-inf")).exp()
+    into = total.exp()
+    system = beta * (k @ k.transpose(2, 3)) * between
+    known = torch.cat((beta * v, beta * into * k), -1)
+    solved = torch.linalg.solve_triangular(system, known, upper=False, unitriangular=True)
+    written, seen = solved.split((v.shape[-1], k.shape[-1]), -1)
+    scores = (q @ k.transpose(2, 3)) * between
+    q, left = q * into, into[:, :, -1:]
+    k = (k * (total[:, :, -1:] - total).exp()).transpose(2, 3)
+
+    outputs, finished, low = [], [], 0
+    state = state_MHKV
+    for active in scan.active:
+        finished.append(state[active:])
+        state, here = state[:active], slice(low, low + active)
+        value = written[here] - seen[here] @ state
+        outputs.append(q[here] @ state + scores[here] @ value)
+        state = left[here] * state + k[here] @ value
+        low += active
+    out = torch.cat(outputs).transpose(1, 2).flatten(0, 1)[scan.back]
+    return out, torch.cat((state, *reversed(finished)))
