@@ -45,7 +45,7 @@ def build_pools(settings: PoolSettings, home: Home, progress: Progress, *, data:
 
 def calibrate_memory(settings: MemorySettings, home: Home, progress: Progress) -> Manifest:
     """The memory plan's coefficients on this machine."""
-    from deg_core.training.memory import calibrate_memory
+    from deg_core.training.calibration import calibrate_memory
 
     return calibrate_memory(settings, home, progress)
 

@@ -67,6 +67,7 @@ class MemorySettings(Settings):
     target_gib: float = Field(6.0, gt=0, description="Memory that a training process may take, weights included.")
     max_part_tokens: int = Field(4096, ge=256, description="The largest part that is measured, in tokens.")
     lora_rank: int = Field(16, ge=0, description="Rank of the adapters that training will use; 0 = full fine-tuning.")
+    lora_context: Literal["adapter", "base"] = Field("base", description="As training will have it.")
 
 
 class TrainSettings(Settings):

@@ -1,0 +1,188 @@
+"""The measuring process of memory-plan calibration: `python -m deg_core.training.measure JOB.json`.
+
+It runs made-up parts of many shapes through the real forward and backward and writes what each took. A process of its
+own, since the CPU's peak is the whole process's, and a part too large for the machine must not take others with it.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from pydantic import BaseModel
+
+from deg_core.artifacts import Home, write_atomically
+from deg_core.config import MemorySettings, TrainSettings
+from deg_core.contract.errors import DegError
+from deg_core.model.fork import MAX_COUNT
+from deg_core.model.model import pick_device, pick_dtype
+from deg_core.model.network import Network
+from deg_core.pools.example import Example, Fork
+from deg_core.training.losses import TERMS
+from deg_core.training.memory import (
+    GIB,
+    MemoryPlan,
+    analytic_coefficients,
+    is_out_of_memory,
+    measured_peak,
+    plan_key,
+    resident_bytes,
+)
+from deg_core.training.optimizer import Gradients
+from deg_core.training.parts import Part
+from deg_core.training.setup import build_network, trainable_groups
+from deg_core.training.step import release_memory, run_part, step_counts
+
+EXIT_REFUSED = 2
+ROW_TOKENS = 32
+OPTIONS = 4
+
+
+class MeasureJob(BaseModel):
+    """settings: of the calibration. home: the home directory. base: the backbone's folder. output: file to write."""
+
+    settings: MemorySettings
+    home: Path
+    base: Path
+    output: Path
+
+
+@dataclass(frozen=True)
+class Design:
+    """One made-up part: records alike, each with a context and some forks of every sort, in tokens.
+
+    decided, extracted: how many forks of ROW_TOKENS each. generated: target tokens of one generate fork, 0 = none.
+    """
+
+    context: int
+    decided: int = 0
+    extracted: int = 0
+    generated: int = 0
+    records: int = 1
+
+    @property
+    def tokens(self) -> int:
+        """Context and fork tokens of the part."""
+        own = (self.decided + self.extracted) * ROW_TOKENS + (ROW_TOKENS + self.generated if self.generated else 0)
+        return self.records * (self.context + own)
+
+
+def designs(most: int) -> list[Design]:
+    """Parts of up to `most` tokens that tell the features apart: each grows alone, then together with the others."""
+    rows = most // ROW_TOKENS
+    found = [
+        Design(most // 32, decided=1),
+        Design(most // 4, decided=1),
+        Design(most // 2, decided=1),
+        Design(most - ROW_TOKENS, decided=1),
+        Design(most // 32, decided=rows // 4),
+        Design(most // 8, decided=rows // 2),
+        Design(most // 2, decided=rows // 4),
+        Design(most // 4, extracted=rows // 8),
+        Design(most // 2, extracted=rows // 4),
+        Design(most // 16, extracted=rows // 4),
+        Design(most // 32, generated=most // 16),
+        Design(most // 8, generated=most // 8),
+        Design(most // 4, decided=rows // 16, extracted=rows // 16, generated=most // 32),
+        Design(most // 8, decided=rows // 8, extracted=rows // 8, generated=most // 16),
+        Design(most // 16, decided=rows // 64, extracted=rows // 64, records=8),
+        Design(most // 8, decided=rows // 64, extracted=rows // 32, generated=most // 128, records=4),
+        Design(most // 64, decided=rows // 64, generated=most // 128, records=16),
+    ]
+    return sorted(set(found), key=lambda design: (design.tokens, design.context))
+
+
+def made_up_part(design: Design, vocabulary: int, rng: np.random.Generator) -> Part:
+    """Random tokens in the shape of a design."""
+
+    def ids(length: int) -> np.ndarray:
+        return rng.integers(0, vocabulary, length).astype(np.int32)
+
+    def decide() -> Fork:
+        ends = np.linspace(ROW_TOKENS // 2, ROW_TOKENS - 2, OPTIONS).astype(np.int32)
+        target = np.full(OPTIONS, 1 / OPTIONS, np.float32)
+        return Fork("choice", "/d", ids(ROW_TOKENS), options=ends, option_tokens=ids(OPTIONS), target=target)
+
+    def count() -> Fork:
+        return Fork("count", "/n", ids(ROW_TOKENS), target=np.eye(MAX_COUNT + 1, dtype=np.float32)[1])
+
+    def extract() -> Fork:
+        return Fork("extract", "/e", ids(ROW_TOKENS), spans=np.array([[0, design.context // 2 + 1]], np.int32))
+
+    def record(number: int) -> Example:
+        forks = [count() if index % 8 == 7 else decide() for index in range(design.decided)]
+        forks += [extract() for _ in range(design.extracted)]
+        if design.generated:
+            forks.append(Fork("generate", "/g", ids(ROW_TOKENS + design.generated), lm_start=ROW_TOKENS))
+        return Example(f"r{number}", "train", "", ids(design.context), forks)
+
+    return Part.whole([record(number) for number in range(design.records)])
+
+
+class Meter:
+    """Runs parts on a network and measures what each takes beyond weights and gradients."""
+
+    def __init__(self, network: Network, gradients: Gradients):
+        self._network = network
+        self._gradients = gradients
+        self._gradient_bytes = sum(tensor.nbytes for tensor in gradients.tensors)
+
+    def measure(self, part: Part) -> dict[str, float] | None:
+        """peak_bytes, static_bytes (resident before, and gradients); None when memory ran out."""
+        device = self._network.backbone.device
+        self._gradients.drop_part()
+        release_memory()
+        measured_peak(device)
+        static = resident_bytes(device) + self._gradient_bytes
+        try:
+            run_part(self._network, part, step_counts(part.examples), dict.fromkeys(TERMS, 1.0))
+        except Exception as error:
+            if not is_out_of_memory(error):
+                raise
+            return None
+        return {"peak_bytes": measured_peak(device), "static_bytes": static}
+
+
+def measure_all(job: MeasureJob) -> None:
+    """Measure every designed part that is expected to stay under the target; writes key and parts to job.output."""
+    settings = job.settings
+    device = pick_device(None)
+    dtype = pick_dtype(None, device)
+    training = TrainSettings(
+        base=settings.base, init="fresh", lora_rank=settings.lora_rank, lora_context=settings.lora_context
+    )
+    network = build_network(training, job.base, None, Home(job.home), device, dtype)
+    meter = Meter(network, Gradients(trainable_groups(network, training)))
+    key = plan_key(network, settings.lora_rank)
+    shape = network.backbone.shape
+    coefficients = analytic_coefficients(shape, dtype.itemsize, bool(key["context_trains"]))
+    plan = MemoryPlan(shape, resident_bytes(device), coefficients, settings.target_gib * GIB)
+    rng = np.random.default_rng(0)
+    meter.measure(made_up_part(Design(64, 2, 2, 8), shape.vocab, rng))  # libraries take their own memory at first use
+    planned = designs(settings.max_part_tokens)
+    found = []
+    for number, design in enumerate(planned, 1):
+        part = made_up_part(design, shape.vocab, rng)
+        measured = meter.measure(part) if plan.fits(part) else None
+        if measured is not None:
+            found.append({**measured, **plan.features(part)})
+        print(f"part {number}/{len(planned)} {design.tokens} tokens", flush=True)
+    result = {"key": key, "designed": len(planned), "parts": found}
+    write_atomically(job.output, json.dumps(result).encode())
+
+
+def main(path: str) -> int:
+    """Measure a job; progress goes to standard output, one part a line. Returns the exit status."""
+    try:
+        measure_all(MeasureJob.model_validate_json(Path(path).read_text()))
+    except DegError as error:
+        print(f"error: {error}", flush=True)
+        return EXIT_REFUSED
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))
