@@ -20,14 +20,14 @@ from deg_core.model.model import pick_device, pick_dtype
 from deg_core.progress import Progress
 from deg_core.training.fit import upper_fit
 from deg_core.training.launch import run_guarded
-from deg_core.training.measure import MeasureJob
+from deg_core.training.measure import MeasureJob, designs
 from deg_core.training.memory import COEFFICIENTS
 from deg_core.training.parts import FEATURES
 
 SOURCES = ("model", "training", "artifacts.py")
 FIT = "fit.jsonl"
 LOWEST_VARIABLE_BYTES = 1 << 20
-_PART = re.compile(r"part (\d+)/(\d+) (.*)")
+_PART = re.compile(r"part (\d+)/\d+ (.*)")
 
 
 def calibrate_memory(settings: MemorySettings, home: Home, progress: Progress) -> Manifest:
@@ -66,13 +66,13 @@ def _measured(job: MeasureJob, progress: Progress) -> dict[str, Any]:
     path = folder / "job.json"
     write_atomically(path, job.model_dump_json(indent=1).encode())
     errors: list[str] = []
-    with progress.bar("measuring parts", None) as bar:
+    with progress.bar("measuring parts", len(designs(job.settings.max_part_tokens))) as bar:
         done = 0
 
         def on_line(line: str) -> None:
             nonlocal done
             if found := _PART.match(line):
-                bar.advance(int(found[1]) - done, f"of {found[2]}, {found[3]}")
+                bar.advance(int(found[1]) - done, found[2])
                 done = int(found[1])
             elif line.startswith("error: "):
                 errors.append(line.removeprefix("error: "))

@@ -82,7 +82,13 @@ class Trainer:
         groups = trainable_groups(self.network, settings)
         options = OptimizerOptions(settings.steps, settings.warmup_steps, clip_norm=settings.clip_norm)
         self.master = self._optimizer(groups, options)
-        self.weights = {"decide": 1.0, "extract": 1.0, "count": settings.count_weight, "lm": settings.lm_weight}
+        self.weights = {
+            "decide": 1.0,
+            "extract": 1.0,
+            "count": settings.count_weight,
+            "anchor": settings.anchor_weight,
+            "lm": settings.lm_weight,
+        }
         self.meta = CheckpointMeta(
             base=settings.base,
             base_hash=base_hash(job.base),

@@ -7,11 +7,11 @@ from collections import defaultdict
 import torch
 import torch.nn.functional as F  # noqa: N812
 
-from deg_core.model.heads import SpanLogits
-from deg_core.model.network import Network
+from deg_core.model.heads import CountLogits, SpanLogits
+from deg_core.model.network import Network, Output
 from deg_core.pools.example import Fork
 
-TERMS = ("decide", "extract", "count", "lm")
+TERMS = ("decide", "extract", "count", "anchor", "lm")
 TERM_OF_KIND = {
     "choice": "decide",
     "score": "decide",
@@ -22,13 +22,47 @@ TERM_OF_KIND = {
 }
 
 
-def term_items(fork: Fork) -> tuple[str, int]:
-    """The loss term of a fork and how many items it adds to that term's mean (tokens for lm)."""
-    return TERM_OF_KIND[fork.kind], len(fork.ids) - fork.lm_start if fork.kind == "generate" else 1
+def term_items(fork: Fork) -> dict[str, int]:
+    """The loss terms of a fork and how many items it adds to each term's mean (tokens for lm)."""
+    items = len(fork.ids) - fork.lm_start if fork.kind == "generate" else 1
+    found = {TERM_OF_KIND[fork.kind]: items}
+    if fork.kind == "count" and anchors_known(fork):
+        found["anchor"] = 1
+    return found
 
 
-def fork_loss(network: Network, fork: Fork, output: torch.Tensor | SpanLogits) -> torch.Tensor:
-    """The loss of one fork, float32 scalar, summed over its items."""
+def anchors_known(fork: Fork) -> bool:
+    """Whether a count fork's spans say where every item starts (none for an empty array)."""
+    return int(fork.target.argmax()) == len(fork.spans)
+
+
+def fork_losses(network: Network, fork: Fork, output: Output) -> dict[str, torch.Tensor]:
+    """The losses of one fork, float32 scalars, each summed over its items."""
+    if isinstance(output, CountLogits):
+        losses = {"count": count_loss(output, fork)}
+        if anchors_known(fork):
+            losses["anchor"] = anchor_loss(output, fork)
+        return losses
+    return {TERM_OF_KIND[fork.kind]: _fork_loss(network, fork, output)}
+
+
+def count_loss(logits: CountLogits, fork: Fork) -> torch.Tensor:
+    """Cross-entropy of the length over the admissible ones."""
+    low, high = fork.bounds
+    target = torch.from_numpy(fork.target[low : high + 1]).to(logits.lengths.device)
+    return -(target * logits.lengths[low : high + 1].log_softmax(-1)).sum()
+
+
+def anchor_loss(logits: CountLogits, fork: Fork) -> torch.Tensor:
+    """Binary cross-entropy of every token of the region against the items' starts, over 1 + their number."""
+    target = torch.zeros_like(logits.anchors)
+    target[torch.from_numpy(fork.spans[:, 0]).long().to(target.device)] = 1.0
+    region = logits.anchors.isfinite()
+    loss = F.binary_cross_entropy_with_logits(logits.anchors[region], target[region], reduction="sum")
+    return loss / (1 + len(fork.spans))
+
+
+def _fork_loss(network: Network, fork: Fork, output: torch.Tensor | SpanLogits) -> torch.Tensor:
     if isinstance(output, SpanLogits):
         return span_loss(output, fork)
     if fork.kind == "generate":
@@ -36,9 +70,6 @@ def fork_loss(network: Network, fork: Fork, output: torch.Tensor | SpanLogits) -
         logits = network.lm_logits(output[fork.lm_start - 1 : -1]).float()
         return F.cross_entropy(logits, targets, reduction="sum")
     target = torch.from_numpy(fork.target).to(output.device)
-    if fork.kind == "count":
-        low, high = fork.bounds
-        return -(target[low : high + 1] * output[low : high + 1].log_softmax(-1)).sum()
     # KL to the target: cross-entropy less the target's own entropy
     return -(target * output.log_softmax(-1)).sum() + torch.special.xlogy(target, target).sum()
 
@@ -61,9 +92,9 @@ def count_items(forks: list[Fork]) -> dict[str, int]:
     """Items of each term over a list of forks."""
     counts: dict[str, int] = defaultdict(int)
     for fork in forks:
-        term, items = term_items(fork)
-        counts[term] += items
+        for term, items in term_items(fork).items():
+            counts[term] += items
     return {term: counts[term] for term in TERMS}
 
 
-__all__ = ["TERMS", "count_items", "fork_loss", "span_loss", "term_items"]
+__all__ = ["TERMS", "count_items", "fork_losses", "span_loss", "term_items"]

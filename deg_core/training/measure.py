@@ -37,7 +37,7 @@ from deg_core.training.setup import build_network, trainable_groups
 from deg_core.training.step import release_memory, run_part, step_counts
 
 EXIT_REFUSED = 2
-ROW_TOKENS = 32
+PROMPT_TOKENS = 32
 OPTIONS = 4
 
 
@@ -52,71 +52,81 @@ class MeasureJob(BaseModel):
 
 @dataclass(frozen=True)
 class Design:
-    """One made-up part: records alike, each with a context and some forks of every sort, in tokens.
+    """One made-up part: records alike, each with a context and forks of every sort, in tokens.
 
-    decided, extracted: how many forks of ROW_TOKENS each. generated: target tokens of one generate fork, 0 = none.
+    decided, extracted: tokens of such forks, in rows of `row` tokens. generated: target tokens of one generate fork
+    after PROMPT_TOKENS, 0 = none.
     """
 
     context: int
     decided: int = 0
     extracted: int = 0
     generated: int = 0
+    row: int = 32
     records: int = 1
 
     @property
     def tokens(self) -> int:
         """Context and fork tokens of the part."""
-        own = (self.decided + self.extracted) * ROW_TOKENS + (ROW_TOKENS + self.generated if self.generated else 0)
-        return self.records * (self.context + own)
+        written = PROMPT_TOKENS + self.generated if self.generated else 0
+        return self.records * (self.context + self.decided + self.extracted + written)
 
 
 def designs(most: int) -> list[Design]:
-    """Parts of up to `most` tokens that tell the features apart: each grows alone, then together with the others."""
-    rows = most // ROW_TOKENS
-    found = [
-        Design(most // 32, decided=1),
-        Design(most // 4, decided=1),
-        Design(most // 2, decided=1),
-        Design(most - ROW_TOKENS, decided=1),
-        Design(most // 32, decided=rows // 4),
-        Design(most // 8, decided=rows // 2),
-        Design(most // 2, decided=rows // 4),
-        Design(most // 4, extracted=rows // 8),
-        Design(most // 2, extracted=rows // 4),
-        Design(most // 16, extracted=rows // 4),
-        Design(most // 32, generated=most // 16),
-        Design(most // 8, generated=most // 8),
-        Design(most // 4, decided=rows // 16, extracted=rows // 16, generated=most // 32),
-        Design(most // 8, decided=rows // 8, extracted=rows // 8, generated=most // 16),
-        Design(most // 16, decided=rows // 64, extracted=rows // 64, records=8),
-        Design(most // 8, decided=rows // 64, extracted=rows // 32, generated=most // 128, records=4),
-        Design(most // 64, decided=rows // 64, generated=most // 128, records=16),
+    """Parts of up to `most` tokens that tell the features apart: each grows alone, then together with the others.
+
+    Rows are short, usual and long, so that a row's cost and a token's are not taken for each other.
+    """
+    tiny, small, medium, large, half = (most // share for share in (32, 16, 8, 4, 2))
+    wide, long = min(64, medium), min(128, large)
+    every = [
+        Design(tiny, decided=32),
+        Design(large, decided=32),
+        Design(half, decided=32),
+        Design(most - 32, decided=32),
+        Design(tiny, decided=large, row=long),
+        Design(tiny, decided=large, row=16),
+        Design(medium, decided=half),
+        Design(medium, decided=half, row=long),
+        Design(half, decided=large, row=wide),
+        Design(large, extracted=medium),
+        Design(large, extracted=medium, row=16),
+        Design(half, extracted=large, row=wide),
+        Design(tiny, generated=small),
+        Design(tiny, generated=medium),
+        Design(medium, generated=medium),
+        Design(large, decided=small, extracted=small, generated=tiny, row=16),
+        Design(medium, decided=medium, extracted=medium, generated=small, row=wide),
+        Design(small, decided=64, extracted=64, records=6),
+        Design(medium, decided=64, extracted=64, generated=most // 128, row=16, records=4),
+        Design(most // 64, decided=32, generated=most // 128, records=12),
     ]
-    return sorted(set(found), key=lambda design: (design.tokens, design.context))
+    return [design for design in every if design.tokens <= most]
 
 
 def made_up_part(design: Design, vocabulary: int, rng: np.random.Generator) -> Part:
     """Random tokens in the shape of a design."""
+    row = design.row
 
     def ids(length: int) -> np.ndarray:
         return rng.integers(0, vocabulary, length).astype(np.int32)
 
     def decide() -> Fork:
-        ends = np.linspace(ROW_TOKENS // 2, ROW_TOKENS - 2, OPTIONS).astype(np.int32)
+        ends = np.linspace(row // 2, row - 2, OPTIONS).astype(np.int32)
         target = np.full(OPTIONS, 1 / OPTIONS, np.float32)
-        return Fork("choice", "/d", ids(ROW_TOKENS), options=ends, option_tokens=ids(OPTIONS), target=target)
+        return Fork("choice", "/d", ids(row), options=ends, option_tokens=ids(OPTIONS), target=target)
 
     def count() -> Fork:
-        return Fork("count", "/n", ids(ROW_TOKENS), target=np.eye(MAX_COUNT + 1, dtype=np.float32)[1])
+        return Fork("count", "/n", ids(row), target=np.eye(MAX_COUNT + 1, dtype=np.float32)[1])
 
     def extract() -> Fork:
-        return Fork("extract", "/e", ids(ROW_TOKENS), spans=np.array([[0, design.context // 2 + 1]], np.int32))
+        return Fork("extract", "/e", ids(row), spans=np.array([[0, design.context // 2 + 1]], np.int32))
 
     def record(number: int) -> Example:
-        forks = [count() if index % 8 == 7 else decide() for index in range(design.decided)]
-        forks += [extract() for _ in range(design.extracted)]
+        forks = [count() if index % 8 == 7 else decide() for index in range(design.decided // row)]
+        forks += [extract() for _ in range(design.extracted // row)]
         if design.generated:
-            forks.append(Fork("generate", "/g", ids(ROW_TOKENS + design.generated), lm_start=ROW_TOKENS))
+            forks.append(Fork("generate", "/g", ids(PROMPT_TOKENS + design.generated), lm_start=PROMPT_TOKENS))
         return Example(f"r{number}", "train", "", ids(design.context), forks)
 
     return Part.whole([record(number) for number in range(design.records)])
@@ -161,7 +171,7 @@ def measure_all(job: MeasureJob) -> None:
     coefficients = analytic_coefficients(shape, dtype.itemsize, bool(key["context_trains"]))
     plan = MemoryPlan(shape, resident_bytes(device), coefficients, settings.target_gib * GIB)
     rng = np.random.default_rng(0)
-    meter.measure(made_up_part(Design(64, 2, 2, 8), shape.vocab, rng))  # libraries take their own memory at first use
+    meter.measure(made_up_part(Design(64, 64, 64, 8), shape.vocab, rng))  # libraries take their own memory at first use
     planned = designs(settings.max_part_tokens)
     found = []
     for number, design in enumerate(planned, 1):

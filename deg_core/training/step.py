@@ -15,7 +15,7 @@ import torch
 from deg_core.model.allocator import release_heap
 from deg_core.model.network import Network
 from deg_core.pools.example import Example
-from deg_core.training.losses import TERMS, count_items, fork_loss, term_items
+from deg_core.training.losses import TERMS, count_items, fork_losses
 from deg_core.training.memory import MemoryPlan, is_out_of_memory
 from deg_core.training.optimizer import Gradients
 from deg_core.training.parts import Part, split
@@ -58,9 +58,8 @@ def run_part(network: Network, part: Part, counts: Mapping[str, int], weights: M
     outputs = network.answer(reading, forks, exact=False)
     sums: dict[str, torch.Tensor] = {}
     for (_, fork), output in zip(forks, outputs, strict=True):
-        term, _ = term_items(fork)
-        loss = fork_loss(network, fork, output)
-        sums[term] = sums[term] + loss if term in sums else loss
+        for term, loss in fork_losses(network, fork, output).items():
+            sums[term] = sums[term] + loss if term in sums else loss
     total = sum(weights[term] * value / max(counts[term], 1) for term, value in sums.items() if weights[term])
     if isinstance(total, torch.Tensor):
         total.backward()
