@@ -1,0 +1,119 @@
+"""Independence, bit for bit: what stands beside a row and how many threads compute it changes nothing."""
+
+import pytest
+import torch
+
+from deg_core.model.activation import gated_silu, sigmoid, silu, softplus
+from deg_core.model.backbone import Backbone
+from deg_core.model.projection import DECODE_TILE, TILE, Projector, tiled_linear
+from deg_core.model.rows import Rows
+from tests.model.tiny import random_ids
+
+QUERIES = [random_ids(length, length) for length in (5, 49, 64, 77, 1, 130, 33)]
+CONTEXTS = [random_ids(length, length) for length in (201, 30)]
+ORDERS = [[3], [6, 0, 2], [5, 4, 3, 2, 1, 0, 6]]
+
+
+@pytest.fixture(scope="module", params=[torch.float32, torch.bfloat16], ids=["fp32", "bf16"])
+def backbone(base, request):
+    return Backbone.load(base, "cpu", request.param)
+
+
+def read(backbone, contexts):
+    """Hidden states and state of each context, read together."""
+    rows = Rows([len(context) for context in contexts])
+    hidden, states = backbone.forward(torch.cat(contexts), rows, Projector(backbone.weights, tile=TILE), keep=True)
+    return list(hidden.split(list(rows.lengths))), states
+
+
+def ask(backbone, state, order):
+    """For each query of the order: its hidden states, and those of a decoded token after it."""
+    queries = [QUERIES[i] for i in order]
+    rows = Rows([len(query) for query in queries], [0] * len(queries), [state])
+    hidden, after = backbone.forward(torch.cat(queries), rows, Projector(backbone.weights, tile=TILE), keep=True)
+    step = Rows([1] * len(order), range(len(order)), after)
+    ids = torch.tensor([10 + i for i in order])
+    decoded, _ = backbone.forward(ids, step, Projector(backbone.weights, tile=DECODE_TILE))
+    return dict(zip(order, zip(hidden.split(list(rows.lengths)), decoded, strict=True), strict=True))
+
+
+@torch.inference_mode()
+def test_a_fork_is_the_same_alone_together_and_reordered(backbone, threads):
+    torch.set_num_threads(1)
+    _, (state, _) = read(backbone, CONTEXTS)
+    expected = ask(backbone, state, list(range(len(QUERIES))))
+    for count in (1, 2):
+        torch.set_num_threads(count)
+        for order in ORDERS:
+            for i, parts in ask(backbone, state, order).items():
+                assert all(torch.equal(a, b) for a, b in zip(parts, expected[i], strict=True)), (count, order, i)
+
+
+@torch.inference_mode()
+def test_a_context_is_the_same_alone_and_beside_others(backbone, threads):
+    torch.set_num_threads(1)
+    hidden, states = read(backbone, CONTEXTS)
+    for count in (1, 2):
+        torch.set_num_threads(count)
+        for number, context in enumerate(CONTEXTS):
+            (alone,), (state,) = read(backbone, [context])
+            assert torch.equal(alone, hidden[number])
+            for mine, his in zip(state.layers, states[number].layers, strict=True):
+                assert all(torch.equal(a, b) for a, b in zip(mine, his, strict=True))
+
+
+@torch.inference_mode()
+def test_a_poisoned_row_stays_alone(base):
+    """One row's embedding is NaN; the others' bits stay."""
+    backbone = Backbone.load(base)
+    _, (state, _) = read(backbone, CONTEXTS)
+    expected = ask(backbone, state, [0, 1, 2])
+    backbone.weights["embed"] = backbone.weights["embed"].clone()
+    only = next(
+        token for token in QUERIES[1].tolist() if token not in (*QUERIES[0].tolist(), *QUERIES[2].tolist(), 10, 12)
+    )
+    backbone.weights["embed"][only] = float("nan")
+    found = ask(backbone, state, [0, 1, 2])
+    assert found[1][0].isnan().any()
+    for i in (0, 2):
+        assert all(torch.equal(a, b) for a, b in zip(found[i], expected[i], strict=True))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=["fp32", "bf16"])
+@pytest.mark.parametrize("tile", [DECODE_TILE, TILE])
+def test_a_tiled_row_is_the_same_at_any_place(dtype, tile, threads):
+    generator = torch.Generator().manual_seed(0)
+    x, weight = (torch.randn(n, 96, generator=generator).to(dtype) for n in (4 * tile, 72))
+    torch.set_num_threads(1)
+    expected = tiled_linear(x, weight, tile)
+    for count in (1, 2, 3):
+        torch.set_num_threads(count)
+        order = torch.randperm(len(x), generator=generator)
+        assert torch.equal(tiled_linear(x[order], weight, tile), expected[order])
+    with pytest.raises(ValueError, match="not a multiple of the tile"):
+        tiled_linear(x[1:], weight, tile)
+
+
+@pytest.mark.parametrize("function", [silu, sigmoid, softplus])
+def test_exact_activations_do_not_see_threads_or_places(function, threads):
+    x = torch.randn(6 * 64, 1536, generator=torch.Generator().manual_seed(0)) * 4
+    torch.set_num_threads(1)
+    expected = function(x, True)
+    torch.testing.assert_close(expected, function(x, False), rtol=1e-5, atol=1e-6)
+    for count in (2, 5, 7):
+        torch.set_num_threads(count)
+        assert torch.equal(function(x, True), expected)
+    torch.set_num_threads(1)
+    few = x[:3].reshape(-1)
+    assert torch.equal(torch.cat([function(part, True) for part in few.split(7)]).view(3, -1), expected[:3])
+
+
+@pytest.mark.parametrize("function", [silu, sigmoid, softplus])
+def test_exact_activations_hold_at_the_ends(function):
+    x = torch.tensor([-1e30, -200.0, -1e-30, 0.0, 1e-30, 200.0, 1e30])
+    torch.testing.assert_close(function(x, True), function(x, False), rtol=1e-6, atol=0)
+
+
+def test_the_gated_activation_is_the_same_in_tiles():
+    x = torch.randn(128, 96, generator=torch.Generator().manual_seed(0))
+    torch.testing.assert_close(gated_silu(x, 64), gated_silu(x, 0), rtol=1e-5, atol=1e-6)
