@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from deg_core.config import FillOptions
 from deg_core.contract.plan import FieldPlan
+from deg_core.values.borders import trim_span
 from deg_core.values.candidate import Candidate
 from deg_core.values.constraints import violated
-from deg_core.values.dates import date_candidates, datetime_candidates, parse_date, parse_datetime
+from deg_core.values.dates import date_candidates, parse_date
+from deg_core.values.datetimes import datetime_candidates, parse_datetime
+from deg_core.values.formats import format_candidates
 from deg_core.values.numbers import number_candidates, parse_number
-from deg_core.values.texts import format_candidates, trim_span
 
 
 def find_candidates(field: FieldPlan, text: str, options: FillOptions) -> list[Candidate]:
     """Every candidate of a typed extract leaf (number, date, date-time, email, uri, uuid), in document order.
 
-    Constraints are not applied. Integer leaves get whole numbers as int.
+    Constraints are not applied. Raises ValueError for a leaf that has no grammar.
     """
     if field.mode == "extract.number":
-        found = number_candidates(text)
-        if field.json_type == "integer":
-            return [replace(c, value=int(c.value)) if c.value == int(c.value) else c for c in found]
-        return found
+        return number_candidates(text)
     if field.format == "date":
         return date_candidates(text, options.date_order)
     if field.format == "date-time":

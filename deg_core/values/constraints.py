@@ -2,25 +2,40 @@
 
 from __future__ import annotations
 
+import operator
+import re
+from collections.abc import Callable
 from decimal import Decimal
+from fractions import Fraction
+from functools import lru_cache
 from typing import Any
-
-import regex
 
 from deg_core.contract.formats import is_valid
 from deg_core.contract.plan import FieldPlan
 
+_BREAKS: dict[str, Callable[[Fraction, Fraction], bool]] = {
+    "minimum": operator.lt,
+    "maximum": operator.gt,
+    "exclusiveMinimum": operator.le,
+    "exclusiveMaximum": operator.ge,
+    "multipleOf": lambda number, step: (number / step).denominator != 1,
+}
+
 
 def violated(field: FieldPlan, value: Any) -> str | None:
-    """The first keyword that an extracted value breaks, None when it is valid."""
+    """The first keyword that an extracted value breaks, None when it is valid.
+
+    Numbers are compared exactly as decimals, so 0.3 is a multiple of 0.1. An integer field breaks "type" with
+    a number that is not whole. A pattern is searched, as in JSON Schema.
+    """
     if field.mode == "extract.number":
         return _number(field, value)
     limits = field.constraints
-    if "minLength" in limits and len(value) < limits["minLength"]:
+    if len(value) < limits.get("minLength", 0):
         return "minLength"
     if "maxLength" in limits and len(value) > limits["maxLength"]:
         return "maxLength"
-    if "pattern" in limits and regex.search(limits["pattern"], value) is None:
+    if "pattern" in limits and _compiled(limits["pattern"]).search(value) is None:
         return "pattern"
     if field.format is not None and not is_valid(field.format, value):
         return "format"
@@ -28,20 +43,20 @@ def violated(field: FieldPlan, value: Any) -> str | None:
 
 
 def _number(field: FieldPlan, value: int | float) -> str | None:
-    if field.json_type == "integer" and value != int(value):
+    number = _exact(value)
+    if field.json_type == "integer" and number.denominator != 1:
         return "type"
-    limits = field.constraints
-    number = Decimal(str(value))
-    bounds = {key: Decimal(str(limit)) for key, limit in limits.items() if key != "multipleOf"}
-    broken = {
-        "minimum": lambda limit: number < limit,
-        "maximum": lambda limit: number > limit,
-        "exclusiveMinimum": lambda limit: number <= limit,
-        "exclusiveMaximum": lambda limit: number >= limit,
-    }
-    for key, breaks in broken.items():
-        if key in bounds and breaks(bounds[key]):
-            return key
-    if "multipleOf" in limits and number % Decimal(str(limits["multipleOf"])) != 0:
-        return "multipleOf"
+    for keyword, breaks in _BREAKS.items():
+        if keyword in field.constraints and breaks(number, _exact(field.constraints[keyword])):
+            return keyword
     return None
+
+
+def _exact(number: int | float) -> Fraction:
+    """The number as it is written in decimals, not as the nearest double."""
+    return Fraction(number) if isinstance(number, int) else Fraction(Decimal(str(number)))
+
+
+@lru_cache(maxsize=1024)
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)

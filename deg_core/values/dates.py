@@ -1,26 +1,28 @@
-"""Dates and date-times as people write them: every candidate in a text (contract sections 3 and 9).
+"""Dates as people write them: every candidate in a text (contract sections 3 and 9).
 
-A numeric date such as 03/05/2026 is read by date_order; without one only if exactly one order gives a
-valid date (or both give the same). Two-digit years are 1970 to 2069. A date without a year is no date.
+Read are ISO dates and their variants (2026-03-05, 2026/3/5, 20260305, 2026年3月5日), days with a month by name
+in seven languages (3rd of May 2026, May 3, 2026, 3 de mayo de 2026) and numeric dates with the year last.
+A numeric date such as 03/05/2026 is read by date_order; without one only if exactly one order gives a valid
+date (or both give the same). Two-digit years are 1970 to 2069. A date without a year is no date.
 """
 
 from __future__ import annotations
 
-import calendar
+import re
 from collections.abc import Iterator
 from datetime import date
 from typing import Literal
-
-import regex
 
 from deg_core.values.candidate import Candidate
 
 DateOrder = Literal["MDY", "DMY"] | None
 PIVOT = 70
+
+# English, German, French, Spanish, Italian, Dutch, Portuguese; full and short.
 _NAMES = {
-    1: "january jan januar janvier janv enero ene gennaio gen januari janeiro",
+    1: "january jan januar jän jänner janvier janv enero ene gennaio gen januari janeiro",
     2: "february feb februar février fevrier févr fevr febrero febbraio febr februari fevereiro fev",
-    3: "march mar märz maerz mrz mars marzo maart mrt março marco",
+    3: "march mar märz maerz mrz mär mars marzo maart mrt março marco",
     4: "april apr avril avr abril abr aprile",
     5: "may mai mayo maggio mag mei maio",
     6: "june jun juni juin junio giugno giu junho",
@@ -29,103 +31,104 @@ _NAMES = {
     9: "september sep sept septembre septiembre settembre set setembro",
     10: "october oct oktober okt octobre octubre ottobre ott outubro out",
     11: "november nov novembre noviembre novembro",
-    12: "december dec dezember dez décembre decembre déc diciembre dic dicembre desember dezembro",
+    12: "december dec dezember dez décembre decembre déc diciembre dic dicembre dezembro",
 }
 MONTHS = {name: month for month, names in _NAMES.items() for name in names.split()}
-_MONTH = "(?:" + "|".join(sorted(MONTHS, key=len, reverse=True)) + ")"
+
+# Gaps between the parts are short, so that the work grows with the text alone.
+_SPACE = "[ \u00a0]"
+_GAP = rf"{_SPACE}{{0,3}}"
 _DAY = r"(?P<day>0?[1-9]|[12][0-9]|3[01])"
-_ORDINAL = r"(?:st|nd|rd|th|\.|º|er|e)?"
-_YEAR = r"(?P<year>[0-9]{4}|['’]?[0-9]{2})(?![0-9])"
-_GAP = r"[ \u00a0]{0,3}"
-_FORMS = [
-    regex.compile(
-        rf"(?<![0-9])(?P<year>[0-9]{{4}}){_GAP}(?P<sep>[-/.]){_GAP}(?P<month>[01]?[0-9]){_GAP}(?P=sep){_GAP}(?P<day>[0-3]?[0-9])(?![0-9])"
-    ),
-    regex.compile(
-        rf"(?<![0-9]|[0-9][-/.])(?P<a>[0-3]?[0-9]){_GAP}(?P<sep>[-/.]){_GAP}(?P<b>[0-3]?[0-9]){_GAP}(?P=sep){_GAP}{_YEAR}(?![-/.][0-9])"
-    ),
-    regex.compile(
-        rf"(?<![0-9]){_DAY}{_ORDINAL}[ \u00a0]*(?:of |de |del )?[-/.,]?[ \u00a0]*(?P<name>{_MONTH})\.?[ \u00a0]*(?:de |del )?[-/.,]?[ \u00a0]*{_YEAR}",
-        regex.IGNORECASE,
-    ),
-    regex.compile(
-        rf"\b(?P<name>{_MONTH})\.?[ \u00a0]*[-/]?[ \u00a0]*(?:the )?{_DAY}(?![0-9])(?:st|nd|rd|th)?[ \u00a0]*[-/,]?[ \u00a0]*(?:of )?{_YEAR}(?!:)",
-        regex.IGNORECASE,
-    ),
-    regex.compile(
-        rf"(?<![0-9])(?P<year>[0-9]{{4}})[ \u00a0,./-]+(?P<name>{_MONTH})\.?[ \u00a0,./-]+{_DAY}(?![0-9])",
-        regex.IGNORECASE,
-    ),
-    regex.compile(
-        r"(?<![0-9])(?P<year>(?:19|20)[0-9]{2})(?P<month>0[1-9]|1[0-2])(?P<day>0[1-9]|[12][0-9]|3[01])(?![0-9])"
-    ),
-]
-_OFFSET = r"(?:[ ]?(?P<offset>Z|UTC|GMT|[+\u2212-](?:0[0-9]|1[0-4]):?[0-5][0-9]))?(?!\w)"
-_CLOCK = (
-    r"(?:(?P<hour>[01]?[0-9]|2[0-3])[:.](?P<minute>[0-5][0-9])(?::(?P<second>[0-5][0-9])(?P<fraction>[.,][0-9]{1,9})?)?"
-    r"(?:[ ]?(?P<half>[ap]\.?m\.?))?|(?P<hour12>1[0-2]|0?[1-9])[ ]?(?P<half12>[ap]\.?m\.?))" + _OFFSET
+_ORDINAL = r"(?:st|nd|rd|th|º|er|\.|e(?![^\W\d_]))"
+_YEAR = r"(?P<year>[0-9]{4}|['\u2019][0-9]{2}|[0-9]{2}(?!:?[0-9]))(?![0-9])"
+_WORD = re.compile(r"[^\W\d_]{3,}")
+# The day before a month's name, up to the name: "3rd of ", "3. ", "3-".
+_DAY_BEFORE = re.compile(
+    rf"(?<![0-9]){_DAY}{_ORDINAL}?(?:{_GAP}[-/.,]?{_GAP}|{_SPACE}(?:day of|of|de|di|del){_SPACE})\Z", re.I
 )
-_TIME_AFTER = regex.compile(rf"(?:[T ]|,?[ \u00a0\n]*(?:at|um|à|a las|[-–@|,])?[ \u00a0]*){_CLOCK}", regex.IGNORECASE)
-_TIME_BEFORE = regex.compile(rf"(?<![0-9:]){_CLOCK}(?:,?[ \u00a0]+(?:on[ ]+)?)", regex.IGNORECASE)
-_BEFORE_WIDTH = 32
+_BEFORE_WIDTH = 16
+# The year after it: ". 2026", " de 2026", "-26", ", '26".
+_YEAR_AFTER = re.compile(rf"\.?(?:{_GAP}[-/,]?{_GAP}|{_SPACE}(?:of|de|del){_SPACE}){_YEAR}", re.I)
+# Day and year after it: " 3rd, 2026". Two digits are a year only after a comma or an apostrophe.
+_DAY_YEAR_AFTER = re.compile(
+    rf"\.?{_GAP}[-/]?{_GAP}(?:the{_SPACE})?{_DAY}(?![0-9])(?:st|nd|rd|th)?"
+    rf"(?:{_GAP},{_GAP}(?=['\u2019]?[0-9]{{2}})|{_GAP}[-/]?{_GAP}(?=[0-9]{{4}}|['\u2019])){_YEAR}",
+    re.I,
+)
+_YEAR_BEFORE = re.compile(r"(?<![0-9])(?P<year>[0-9]{4})[ \u00a0,./-]{1,3}\Z")
+_DAY_AFTER = re.compile(rf"\.?[ \u00a0,./-]{{1,3}}{_DAY}(?![0-9])")
+# Three groups of digits with the same mark between them, perhaps with spaces around it.
+_NUMERIC = re.compile(
+    rf"(?<![0-9])(?<![0-9][-/.])(?P<a>[0-9]{{1,4}}){_GAP}(?P<mark>[-/.]){_GAP}(?P<b>[0-9]{{1,2}})"
+    rf"{_GAP}(?P=mark){_GAP}(?P<c>['\u2019]?[0-9]{{1,4}})(?![0-9])(?!(?P=mark)[0-9])"
+)
+_COMPACT = re.compile(r"(?<![0-9])(?P<year>(?:19|20)[0-9]{2})(?P<month>[0-9]{2})(?P<day>[0-9]{2})(?![0-9])")
+_EAST_ASIAN = re.compile(
+    rf"(?<![0-9])(?P<year>[0-9]{{4}}){_GAP}年{_GAP}(?P<month>[0-9]{{1,2}}){_GAP}月{_GAP}(?P<day>[0-9]{{1,2}}){_GAP}日"
+)
 
 
 def date_candidates(text: str, date_order: DateOrder = None) -> list[Candidate]:
     """Every date in a text as an ISO 8601 day, in document order; longer spans first at one start."""
-    found: dict[tuple[int, int], Candidate] = {}
-    for form in _FORMS:
-        for match in form.finditer(text, overlapped=False):
-            day = _read(match, date_order)
+    found: dict[tuple[int, int], str] = {}
+    for readings in (_numeric(text, date_order), _plain(text), _named(text)):
+        for span, day in readings:
             if day is not None:
-                found.setdefault(match.span(), Candidate(*match.span(), day.isoformat()))
-    return sorted(found.values(), key=lambda c: (c.start, -c.end))
-
-
-def datetime_candidates(text: str, date_order: DateOrder = None, default_offset: str | None = "Z") -> list[Candidate]:
-    """Every date with a time in a text as RFC 3339; without a written offset the default one is assumed.
-
-    With default_offset None such a date-time is no candidate.
-    """
-    found: dict[tuple[int, int], Candidate] = {}
-    for day in date_candidates(text, date_order):
-        for start, end, match in _times(text, day):
-            candidate = _moment(day.value, start, end, match, default_offset)
-            if candidate is not None:
-                found.setdefault((start, end), candidate)
-    return sorted(found.values(), key=lambda c: (c.start, -c.end))
+                found.setdefault(span, day.isoformat())
+    spans = sorted(found, key=lambda span: (span[0], -span[1]))
+    return [Candidate(*span, found[span]) for span in spans]
 
 
 def parse_date(text: str, date_order: DateOrder = None) -> str | None:
     """The ISO 8601 day that a text is, as a whole; None when it is none."""
-    return _whole(text.strip(), date_candidates(text.strip(), date_order))
+    text = text.strip()
+    whole = (c.value for c in date_candidates(text, date_order) if (c.start, c.end) == (0, len(text)))
+    return next(whole, None)
 
 
-def parse_datetime(text: str, date_order: DateOrder = None, default_offset: str | None = "Z") -> str | None:
-    """The RFC 3339 date-time that a text is, as a whole; None when it is none."""
-    return _whole(text.strip(), datetime_candidates(text.strip(), date_order, default_offset))
+def _numeric(text: str, date_order: DateOrder) -> Iterator[tuple[tuple[int, int], date | None]]:
+    for match in _NUMERIC.finditer(text):
+        first, middle, last = match["a"], int(match["b"]), match["c"]
+        if len(first) == 4 and len(last) <= 2 and last.isdigit():
+            yield match.span(), _day(int(first), middle, int(last))
+        elif len(first) <= 2 and len(last.lstrip("'\u2019")) in (2, 4):
+            yield match.span(), _ordered(int(first), middle, _year(last), date_order)
 
 
-def _whole(text: str, candidates: list[Candidate]) -> str | None:
-    return next((c.value for c in candidates if (c.start, c.end) == (0, len(text))), None)
+def _plain(text: str) -> Iterator[tuple[tuple[int, int], date | None]]:
+    for form in (_COMPACT, _EAST_ASIAN):
+        for match in form.finditer(text):
+            yield match.span(), _day(int(match["year"]), int(match["month"]), int(match["day"]))
 
 
-def _read(match: regex.Match[str], date_order: DateOrder) -> date | None:
-    groups = match.groupdict()
-    year = _year(groups["year"])
-    if "a" in groups:
-        return _numeric(int(groups["a"]), int(groups["b"]), year, date_order)
-    month = MONTHS[groups["name"].lower()] if "name" in groups else int(groups["month"])
-    return _day(year, month, int(groups["day"]))
+def _named(text: str) -> Iterator[tuple[tuple[int, int], date | None]]:
+    """Dates around each month's name: day before and year after, both after, year before and day after."""
+    for word in _WORD.finditer(text):
+        month = MONTHS.get(word[0].lower())
+        if month is None:
+            continue
+        low, start, end = max(0, word.start() - _BEFORE_WIDTH), word.start(), word.end()
+        year = _YEAR_AFTER.match(text, end)
+        day = _DAY_BEFORE.search(text, low, start) if year else None
+        if year and day:
+            yield (day.start(), year.end()), _day(_year(year["year"]), month, int(day["day"]))
+        both = _DAY_YEAR_AFTER.match(text, end)
+        if both:
+            yield (start, both.end()), _day(_year(both["year"]), month, int(both["day"]))
+        day = _DAY_AFTER.match(text, end)
+        year = _YEAR_BEFORE.search(text, low, start) if day else None
+        if year and day:
+            yield (year.start(), day.end()), _day(int(year["year"]), month, int(day["day"]))
 
 
 def _year(text: str) -> int:
-    digits = text.lstrip("'’")
+    digits = text.lstrip("'\u2019")
     if len(digits) == 4:
         return int(digits)
     return int(digits) + (1900 if int(digits) >= PIVOT else 2000)
 
 
-def _numeric(a: int, b: int, year: int, date_order: DateOrder) -> date | None:
+def _ordered(a: int, b: int, year: int, date_order: DateOrder) -> date | None:
     readings = {"DMY": _day(year, b, a), "MDY": _day(year, a, b)}
     if date_order is not None:
         return readings[date_order]
@@ -134,39 +137,8 @@ def _numeric(a: int, b: int, year: int, date_order: DateOrder) -> date | None:
 
 
 def _day(year: int, month: int, day: int) -> date | None:
-    if not (1 <= year <= 9999 and 1 <= month <= 12 and 1 <= day <= calendar.monthrange(year, month)[1]):
+    """The day, None where the calendar has none."""
+    try:
+        return date(year, month, day)
+    except ValueError:
         return None
-    return date(year, month, day)
-
-
-def _times(text: str, day: Candidate) -> Iterator[tuple[int, int, regex.Match[str]]]:
-    after = _TIME_AFTER.match(text, day.end)
-    if after is not None:
-        yield day.start, after.end(), after
-    low = max(0, day.start - _BEFORE_WIDTH)
-    for before in _TIME_BEFORE.finditer(text, low, day.start):
-        if before.end() == day.start:
-            yield before.start(), day.end, before
-
-
-def _moment(day: str, start: int, end: int, match: regex.Match[str], default_offset: str | None) -> Candidate | None:
-    hour = int(match["hour"] or match["hour12"])
-    half = (match["half"] or match["half12"] or "").lower()[:1]
-    if half:
-        if not 1 <= hour <= 12:
-            return None
-        hour = hour % 12 + (12 if half == "p" else 0)
-    written = match["offset"]
-    offset = _offset(written) if written else default_offset
-    if offset is None:
-        return None
-    fraction = (match["fraction"] or "").replace(",", ".")
-    clock = f"{hour:02}:{match['minute'] or '00'}:{match['second'] or '00'}{fraction}"
-    return Candidate(start, end, f"{day}T{clock}{offset}", assumed_offset=not written)
-
-
-def _offset(written: str) -> str:
-    if written.upper() in ("Z", "UTC", "GMT"):
-        return "Z"
-    sign, digits = written[0].replace("\u2212", "-"), written[1:].replace(":", "")
-    return f"{sign}{digits[:2]}:{digits[2:]}"

@@ -1,190 +1,182 @@
 """Numbers as people write them (contract section 3): every candidate in a text, in one pass.
 
-How a written number is read:
+digits.py says how digits with marks are read, spelled.py numbers in words. Around them:
 
-* `.` and `,` together: the last one is the decimal mark, the other one groups thousands.
-* a mark that comes several times groups thousands, if every group has three digits.
-* one comma before exactly three digits groups (1,234); any other comma is a decimal mark (12,5; 0,125).
-* one point is a decimal mark (1.234 is a little over one).
-* apostrophes and spaces only group, by threes.
-
-A run of digits and marks that fits none of these (a date, a version) is read as its separate numbers.
-Signs count where they cannot join two things (not in 393-397); accounting parentheses only around an
-amount with a decimal or currency mark. A percent sign changes nothing: 15% is 15. Scale words and
-suffixes multiply where they belong to the number (2.5 million, 3k, $4M).
+* spaces group by threes (1 234 567); since a table has such rows too, each number stays a candidate.
+* a list without spaces (1.5,2.5) or a run that is no number (a date, a version) is read in its parts.
+* signs count where they cannot join two things (not in 393-397); accounting parentheses only around an
+  amount with a decimal or currency mark.
+* a percent sign changes nothing: 15% is 15. Scale words, suffixes and exponents multiply (2.5 million, 3k, 1e-5).
+* a fraction is a number if its decimal form ends (3 1/2, 2½).
 """
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Iterator
-from decimal import Decimal
+from decimal import Context, Decimal
+from itertools import chain
+from typing import NamedTuple
 
 import regex
 
 from deg_core.values.candidate import Candidate
+from deg_core.values.digits import MAX_LENGTH, read_digits
+from deg_core.values.spelled import spelled_numbers
 
-MAX_DIGITS = 40
-_CURRENCY = r"(?:[$€£¥₹₩₽฿]|\b(?:US|A|C|NZ|HK|S)\$|\b(?:USD|EUR|GBP|JPY|CHF|SEK|NOK|DKK|PLN|CZK|HUF|CAD|AUD|NZD|INR|CNY|BRL|MXN|ZAR|SGD|HKD|RM|Rs\.?|kr\.?|zł)(?![^\W\d_]))"
-_RUN = regex.compile(
-    rf"""
-    (?P<open>\()?
-    (?P<sign_a>(?<![\w)\]])[-+\u2212])?
-    (?P<before>{_CURRENCY}[ \u00a0]?)?
-    (?P<sign_b>(?<![\w)\] ])[-+\u2212]|(?<=(?:^|\s))[-+\u2212])?
-    (?P<core>[0-9]+(?:[.,'\u2019][0-9]+|[ \u00a0\u202f][0-9]{{3}}(?![0-9]))*)
-    (?P<percent>[ ]?%)?
-    (?P<scale>[ \u00a0]?(?:hundred|thousand|million|billion|trillion|mn|bn)\b|[kKMB](?![\w]))?
-    (?P<after>[ \u00a0]?{_CURRENCY})?
-    (?P<close>\))?
-    """,
-    regex.VERBOSE,
+_EXACT = Context(prec=4 * MAX_LENGTH)
+_SPACES = " \u00a0\u202f"
+_MAX_GROUPS = 4
+_CORE = re.compile(r"[0-9]+(?:[.,'\u2019][0-9]+)*")
+_GROUP = re.compile(r"[0-9]{3}(?:[.,][0-9]{1,9})?")
+_PART = re.compile(r"[^,]+")
+_RUN = re.compile(r"[0-9]+")
+# A currency sign, or a code that is not part of a longer word.
+_CURRENCY = (
+    r"(?:(?<![^\W\d_])(?:(?:US|A|C|NZ|HK|S|R)\$|(?:USD|EUR|GBP|JPY|CHF|SEK|NOK|DKK|PLN|CZK|HUF|CAD|AUD|NZD|INR|CNY|"
+    r"BRL|MXN|ZAR|SGD|HKD|MYR|RM|Rs\.?|kr\.?|z\u0142)(?![^\W\d_]))|[$\xa2-\xa5\u20a0-\u20cf\u0e3f])"
 )
-_FRACTION = regex.compile(
-    r"(?<![\w/.,])(?:(?P<whole>[0-9]{1,6})[ -])?(?P<top>[0-9]{1,4})/(?P<bottom>[0-9]{1,4})(?![\w/])"
+# Read backwards from the first digit: sign, currency, sign, opening parenthesis.
+_LEFT = regex.compile(
+    rf"(?r)(?P<open>\()?(?P<outer>(?<![\w)\]%])[-+\u2212])?(?P<currency>{_CURRENCY}[ \u00a0]?)?"
+    r"(?P<inner>(?<![\w)\]%])[-+\u2212])?"
 )
-_SCALES = {
-    "hundred": 2,
-    "thousand": 3,
-    "k": 3,
-    "million": 6,
-    "mn": 6,
-    "m": 6,
-    "billion": 9,
-    "bn": 9,
-    "b": 9,
-    "trillion": 12,
-}
-_UNITS = [
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-    "thirteen",
-    "fourteen",
-    "fifteen",
-    "sixteen",
-    "seventeen",
-    "eighteen",
-    "nineteen",
-]
-_TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
-_WORDS = (
-    {"zero": 0} | {word: i + 1 for i, word in enumerate(_UNITS)} | {word: 10 * (i + 2) for i, word in enumerate(_TENS)}
+# Read from the last digit: exponent, percent sign, scale, currency, closing parenthesis.
+_RIGHT = re.compile(
+    r"(?:[eE](?P<exponent>[-+]?[0-9]{1,2})(?!\w))?(?P<percent>[ ]?%)?"
+    r"(?P<scale>[ \u00a0-]?(?i:hundred|thousand|million|billion|trillion|lakh|crore|mn|bn|mio|mrd)\b|[kKmMB](?!\w))?"
+    rf"(?P<currency>[ \u00a0]?{_CURRENCY})?(?P<close>\))?"
 )
-_SPELLED = regex.compile(
-    rf"\b(?:(?P<tens>{'|'.join(_TENS)})(?:[ -](?P<unit>{'|'.join(_UNITS[:9])}))?|(?P<word>zero|{'|'.join(reversed(_UNITS))}))\b",
-    regex.IGNORECASE,
+_SCALES = {"hundred": 2, "thousand": 3, "k": 3, "lakh": 5, "million": 6, "mn": 6, "mio": 6, "m": 6}
+_SCALES |= {"crore": 7, "billion": 9, "bn": 9, "mrd": 9, "b": 9, "trillion": 12}
+_FRACTION = re.compile(r"(?<![\w/.,])(?:(?P<whole>[0-9]{1,6})[ -])?(?P<top>[0-9]{1,4})/(?P<bottom>[0-9]{1,4})(?![\w/])")
+_VULGAR = re.compile(
+    r"(?:(?<![\w.,])(?P<whole>[0-9]{1,6})[ ]?)?(?P<sign>[\xbc-\xbe\u2155\u2156\u2157\u2158\u215b-\u215e])"
 )
-_DIGITS = regex.compile(r"[0-9]+")
+
+
+class Reading(NamedTuple):
+    """Digits of a text, half-open code points, and their value without sign and scale."""
+
+    start: int
+    end: int
+    value: int | Decimal
 
 
 def number_candidates(text: str) -> list[Candidate]:
-    """Every reading of every number in a text, in document order; longer spans first at one start."""
-    found = {(c.start, c.end): c for source in (_written, _fractions, _spelled) for c in source(text)}
+    """Every reading of every number in a text, in document order; longer spans first at one start.
+
+    A value is an int where it is whole, else the nearest float.
+    """
+    found: dict[tuple[int, int], Candidate] = {}
+    written = chain.from_iterable(_decorated(text, reading) for reading in _readings(text))
+    spelled = (Candidate(*span, value) for span, value in spelled_numbers(text))
+    for candidate in chain(written, _fractions(text), spelled):
+        found[candidate.start, candidate.end] = candidate
     return sorted(found.values(), key=lambda c: (c.start, -c.end))
 
 
 def parse_number(text: str) -> int | float | None:
     """The number that a text is, as a whole; None when it is none."""
     text = text.strip()
-    whole = [c for c in number_candidates(text) if (c.start, c.end) == (0, len(text))]
-    return whole[0].value if whole else None
+    return next((c.value for c in number_candidates(text) if (c.start, c.end) == (0, len(text))), None)
 
 
-def _written(text: str) -> Iterator[Candidate]:
-    for match in _RUN.finditer(text):
-        start, end = match.span("core")
-        core = match["core"]
-        if len(core) > MAX_DIGITS:
-            continue
-        value = _read(core)
-        if value is None or any(mark in core for mark in " \u00a0\u202f"):
-            yield from _pieces(text, start, end)
-        if value is not None:
-            yield from _decorated(match, value)
+def _readings(text: str) -> Iterator[Reading]:
+    groups: list[tuple[int, str]] = []
+    after = -1
+    for match in _CORE.finditer(text):
+        start, end = match.span()
+        core = match[0]
+        joins = start == after + 1 and text[after] in _SPACES and _GROUP.fullmatch(core)
+        groups = [(first, digits + core) for first, digits in groups] if joins else []
+        for first, digits in groups:
+            yield Reading(first, end, Decimal(digits.replace(",", ".")))
+        if not core.isdigit():
+            groups = []
+        elif len(core) <= 3:
+            groups = [*groups[1 - _MAX_GROUPS :], (start, core)]
+        after = end
+        yield from _single(text, start, end)
 
 
-def _pieces(text: str, start: int, end: int) -> Iterator[Candidate]:
-    for match in _DIGITS.finditer(text, start, end):
-        yield Candidate(match.start(), match.end(), int(match[0]))
+def _single(text: str, start: int, end: int) -> Iterator[Reading]:
+    """A run of digits and marks without spaces as one number, else its parts; .5 is a half."""
+    core = text[start:end]
+    value = read_digits(core)
+    if value is not None:
+        yield Reading(start, end, value)
+        if core.isdigit() and text[start - 1 : start] == "." and not text[max(start - 2, 0)].isalnum():
+            yield Reading(start - 1, end, Decimal(f"0.{core}"))
+        return
+    for pattern in (_PART, _RUN):
+        for part in pattern.finditer(text, start, end):
+            value = read_digits(part[0])
+            if value is not None:
+                yield Reading(part.start(), part.end(), value)
 
 
-def _decorated(match: regex.Match[str], value: Decimal) -> Iterator[Candidate]:
+def _decorated(text: str, reading: Reading) -> Iterator[Candidate]:
     """The bare number, and the number with each sign, currency, percent and scale written at it."""
-    start, end = match.span("core")
-    sign = match["sign_a"] or match["sign_b"] or ""
-    negative = sign in ("-", "\u2212") and bool(sign)
-    scale = (match["scale"] or "").strip().lower()
-    scaled = value.scaleb(_SCALES[scale]) if scale else value
-    signed, signed_scaled = (-value, -scaled) if negative else (value, scaled)
-    spans: dict[tuple[int, int], Decimal] = {(start, end): value}
-    first = min(match.start(name) for name in ("sign_a", "before", "sign_b", "core") if match[name] is not None)
-    near = match.start("sign_b") if match["sign_b"] else start
-    unit = max(match.end(name) for name in ("core", "percent") if match[name] is not None)
-    for left in {near, first}:
-        inner = signed if sign and left <= _sign_start(match) else value
-        outer = signed_scaled if sign and left <= _sign_start(match) else scaled
-        spans.setdefault((left, end), inner)
-        spans.setdefault((left, unit), inner)
-        if scale:
-            spans[left, match.end("scale")] = outer
-        if match["after"]:
-            spans[left, match.end("after")] = outer
-    amount = match["before"] or match["after"] or "." in match["core"] or "," in match["core"]
-    if match["open"] and match["close"] and amount and not sign:
-        spans[match.start(), match.end()] = -scaled
-    for (left, right), number in spans.items():
-        yield Candidate(left, right, _json(number))
+    start, end, value = reading
+    left, right = _LEFT.match(text, 0, start), _RIGHT.match(text, end)
+    lefts, rights = [(start, False)], [(end, value)]
+    money = bool(left["currency"] or right["currency"])
+    if left.start() < start:
+        lefts += _with_signs(left)
+    if right.end() > end:
+        rights += _with_units(right, value, money)
+    for first, negative in lefts:
+        for last, number in rights:
+            yield Candidate(first, last, _json(number, negative))
+    if left["open"] and right["close"] and not left["outer"] and not left["inner"]:
+        amount = money or any(mark in text[start:end] for mark in ".,")
+        if amount:
+            yield Candidate(left.start(), right.end(), _json(rights[-1][1], negative=True))
 
 
-def _sign_start(match: regex.Match[str]) -> int:
-    return match.start("sign_a") if match["sign_a"] else match.start("sign_b")
+def _with_signs(left: regex.Match[str]) -> Iterator[tuple[int, bool]]:
+    """Where the number begins with each thing before it, and whether it is negative then."""
+    negative = False
+    for part in ("inner", "currency", "outer"):
+        if left[part]:
+            negative = negative or left[part] in "-\u2212"
+            yield left.start(part), negative
 
 
-def _read(core: str) -> Decimal | None:
-    """The value of digits with marks; None when the marks make no number."""
-    for space in (" ", "\u00a0", "\u202f", "\u2019"):
-        core = core.replace(space, "'")
-    marks = [c for c in core if not c.isdigit()]
-    kinds = set(marks)
-    decimal = ""
-    if {".", ","} <= kinds or (len(marks) >= 1 and marks[-1] in ".," and kinds - {marks[-1]}):
-        decimal = marks[-1]
-        if marks.count(decimal) > 1:
-            return None
-    elif len(marks) == 1 and marks[0] in ".,":
-        after = core.split(marks[0])
-        grouping = marks[0] == "," and len(after[1]) == 3 and after[0] != "0" and len(after[0]) <= 3
-        decimal = "" if grouping else marks[0]
-    whole, _, fraction = core.partition(decimal) if decimal else (core, "", "")
-    groups = regex.split(r"[.,']", whole)
-    separators = {c for c in whole if not c.isdigit()}
-    if len(separators) > 1 or (len(groups) > 1 and not _grouped(groups)):
-        return None
-    digits = "".join(groups)
-    return Decimal(f"{digits}.{fraction}" if fraction else digits)
+def _with_units(right: re.Match[str], value: int | Decimal, money: bool) -> Iterator[tuple[int, int | Decimal]]:
+    """Where the number ends with each thing after it, and its value then; a bare m is a metre unless it is money."""
+    if right["exponent"]:
+        value = _scaled(value, int(right["exponent"]))
+        yield right.end("exponent"), value
+    if right["percent"]:
+        yield right.end("percent"), value
+    if right["scale"] and (right["scale"] != "m" or money):
+        value = _scaled(value, _SCALES[right["scale"].lower().lstrip(" \u00a0-")])
+        yield right.end("scale"), value
+    if right["currency"]:
+        yield right.end("currency"), value
 
 
-def _grouped(groups: list[str]) -> bool:
-    return 1 <= len(groups[0]) <= 3 and all(len(group) == 3 for group in groups[1:])
+def _scaled(value: int | Decimal, power: int) -> Decimal:
+    return Decimal(value).scaleb(power, _EXACT)
 
 
 def _fractions(text: str) -> Iterator[Candidate]:
     for match in _FRACTION.finditer(text):
-        bottom = int(match["bottom"])
+        top, bottom = int(match["top"]), int(match["bottom"])
         if bottom and _terminates(bottom):
-            value = Decimal(int(match["top"])) / Decimal(bottom)
-            yield Candidate(match.start("top"), match.end(), _json(value))
-            if match["whole"]:
-                yield Candidate(match.start(), match.end(), _json(int(match["whole"]) + value))
+            yield from _mixed(match, match.start("top"), Decimal(top) / Decimal(bottom))
+    for match in _VULGAR.finditer(text):
+        yield from _mixed(match, match.start("sign"), Decimal(unicodedata.numeric(match["sign"])))
+
+
+def _mixed(match: re.Match[str], start: int, part: Decimal) -> Iterator[Candidate]:
+    """A fraction, and with the whole number written before it."""
+    yield Candidate(start, match.end(), _json(part))
+    if match["whole"]:
+        yield Candidate(match.start(), match.end(), _json(int(match["whole"]) + part))
 
 
 def _terminates(bottom: int) -> bool:
@@ -194,17 +186,7 @@ def _terminates(bottom: int) -> bool:
     return bottom == 1
 
 
-def _spelled(text: str) -> Iterator[Candidate]:
-    for match in _SPELLED.finditer(text):
-        if match["word"]:
-            yield Candidate(*match.span(), _WORDS[match["word"].lower()])
-            continue
-        tens = _WORDS[match["tens"].lower()]
-        yield Candidate(*match.span("tens"), tens)
-        if match["unit"]:
-            yield Candidate(*match.span(), tens + _WORDS[match["unit"].lower()])
-
-
-def _json(value: Decimal | int) -> int | float:
+def _json(value: int | Decimal, negative: bool = False) -> int | float:
     """An int where it is whole, else the nearest float."""
-    return int(value) if value == int(value) else float(value)
+    number: int | float = int(value) if value == int(value) else float(value)
+    return -number if negative else number
