@@ -125,8 +125,9 @@ class Trainer:
             skipped += result is None
             if skipped > MAX_SKIPPED_STEPS:
                 raise DegError(
-                    f"{skipped} steps were skipped; lower train.budget_tokens or train.record_fork_tokens, "
-                    "or raise train.target_gib"
+                    f"{skipped} steps were skipped (see log.jsonl); where memory ran out, lower train.budget_tokens or "
+                    "train.record_fork_tokens or raise train.target_gib; where the gradient was not finite, lower "
+                    "train.lr_trunk and train.lr_heads"
                 )
             self._log(step, result, norm, time.monotonic() - started)
             done = step + 1

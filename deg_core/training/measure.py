@@ -117,7 +117,8 @@ def made_up_part(design: Design, vocabulary: int, rng: np.random.Generator) -> P
         return Fork("choice", "/d", ids(row), options=ends, option_tokens=ids(OPTIONS), target=target)
 
     def count() -> Fork:
-        return Fork("count", "/n", ids(row), target=np.eye(MAX_COUNT + 1, dtype=np.float32)[1])
+        one = np.eye(MAX_COUNT + 1, dtype=np.float32)[1]
+        return Fork("count", "/n", ids(row), target=one, spans=np.array([[0, 1]], np.int32))
 
     def extract() -> Fork:
         return Fork("extract", "/e", ids(row), spans=np.array([[0, design.context // 2 + 1]], np.int32))

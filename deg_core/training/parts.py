@@ -10,6 +10,7 @@ from deg_core.model.rows import QUERY_BLOCK
 from deg_core.pools.example import Example
 
 FEATURES = ("parts", "rows", "trunk_tokens", "fork_tokens", "trunk_pairs", "fork_pairs", "head_logits", "lm_logits")
+POINTER_KINDS = ("extract", "count")
 
 
 @dataclass(frozen=True)
@@ -48,8 +49,8 @@ def features(part: Part, shape: ModelShape) -> dict[str, float]:
     """What a part's memory grows with, keyed by FEATURES.
 
     parts: 1, for what every part takes. rows: forks. trunk_pairs, fork_pairs: attention scores of one layer, all
-    query heads: query tokens times the keys of their block. head_logits: pointer scores, extract forks times context
-    tokens. lm_logits: target tokens times vocabulary.
+    query heads: query tokens times the keys of their block. head_logits: pointer scores, forks of POINTER_KINDS times
+    context tokens. lm_logits: target tokens times vocabulary.
     """
     found = dict.fromkeys(FEATURES, 0.0)
     found["parts"] = 1.0
@@ -63,6 +64,6 @@ def features(part: Part, shape: ModelShape) -> dict[str, float]:
         found["fork_tokens"] += own
         found["trunk_pairs"] += context * (context + QUERY_BLOCK) / 2 * shape.heads
         found["fork_pairs"] += own * (context + own) * shape.heads
-        found["head_logits"] += context * sum(fork.kind == "extract" for fork in forks)
+        found["head_logits"] += context * sum(fork.kind in POINTER_KINDS for fork in forks)
         found["lm_logits"] += targets * shape.vocab
     return found

@@ -106,7 +106,7 @@ def _run(job: TrainJob, progress: Progress) -> None:
     if errors:
         raise InputError(errors[0])
     if status:
-        raise DegError(f"training ended with status {status}; see {job.folder / 'logs' / 'rank-0.log'}")
+        raise DegError(f"training ended with status {status}; see the ranks' logs in {job.folder / 'logs'}")
 
 
 def _finish(folder: Path, settings: TrainSettings, manifest: Manifest) -> list[Path]:

@@ -8,13 +8,14 @@ import torch
 from deg_core.artifacts import Home
 from deg_core.model.network import Network
 from deg_core.pools.example import Example
+from deg_core.training.losses import TERMS
 from deg_core.training.memory import MemoryPlan
 from deg_core.training.optimizer import Gradients
 from deg_core.training.parts import FEATURES, Part, split
 from deg_core.training.setup import build_network, trainable_groups
 from deg_core.training.step import StepAbandoned, run_part, run_step, step_counts
 
-WEIGHTS = {"decide": 1.0, "extract": 1.0, "count": 0.5, "lm": 1.0}
+WEIGHTS = dict.fromkeys(TERMS, 1.0) | {"count": 0.5}
 # fp32 sums over tokens and parts in another order, relative to the largest element of the gradient
 GRADIENT_TOLERANCE = 1e-5
 CPU_ERROR = "[enforce fail] . DefaultCPUAllocator: can't allocate memory: you tried to allocate 1 bytes."
