@@ -47,8 +47,8 @@ def fill_text(settings: FillSettings, home: Home, schema: Path, text: Path) -> d
     """The response of contract section 8 for one text."""
     wanted, context = steps.read_json(schema), read_text(text)
     from deg_core.contract import compile_schema
-    from deg_core.runtime.engine import fill as fill_one
     from deg_core.model.model import load_model
+    from deg_core.runtime.engine import fill as fill_one
 
     compile_schema(wanted)
     model = load_model(steps.filling_checkpoint(settings.model, home), home=home)

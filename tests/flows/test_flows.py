@@ -25,7 +25,7 @@ pytestmark = [pytest.mark.usefixtures("prefect_server"), pytest.mark.slow]
 DATA = DataSettings(train=12, val=4, test=3, corpus=3)
 
 
-def tiny_night(base: Path, **gate: Any) -> NightlySettings:
+def tiny_night(base: Path) -> NightlySettings:
     name = str(base)
     return NightlySettings(
         data=DATA,
@@ -41,8 +41,10 @@ def tiny_night(base: Path, **gate: Any) -> NightlySettings:
             lora_rank=2,
             save_every=1,
         ),
-        evaluate=EvaluateSettings(max_records=2, baseline_records=1, determinism_records=0, workers=1),
-        gate=GateSettings(**{"max_ece": 1.0, **gate}),
+        evaluate=EvaluateSettings(
+            splits=("val",), max_records=2, baseline_records=1, baseline_max_tokens=16, determinism_records=0, workers=1
+        ),
+        gate=GateSettings(max_ece=1.0),
         fill=FillSettings(shard_documents=2, workers=1, max_failed_share=1.0, options=FillOptions(max_new_tokens=4)),
     )
 
@@ -116,13 +118,12 @@ def test_a_night_promotes_fills_and_is_all_there_the_second_time(home: Path, tin
     assert {path: path.stat().st_mtime_ns for path in home.glob("*/*/manifest.json")} == before
 
 
-def test_a_refused_night_is_complete_and_says_why(home: Path, tiny_base: Path, monkeypatch: pytest.MonkeyPatch):
-    from deg_core.registry.models import champion
+def test_a_refused_night_is_complete_and_says_why(home: Path, monkeypatch: pytest.MonkeyPatch):
+    from deg_core.chain import Night
+    from deg_core.registry.gate import Decision
     from flows.nightly import nightly
 
-    monkeypatch.setattr("deg_core.model.model.shipped_checkpoint", lambda: None)
-    state = nightly(tiny_night(tiny_base, max_ece=1e-9), return_state=True)
-    assert (state.type.value, state.name) == ("COMPLETED", "NotPromoted")
-    assert "ece_decide" in state.message
-    assert champion(Home(home)) is None
-    assert not list(home.glob("fills/*/manifest.json"))
+    refused = Night((), Decision(False, ["extract_exact fell"], {}))
+    monkeypatch.setattr("flows.nightly.chain.nightly", lambda settings, place, call: refused)
+    state = nightly(NightlySettings(), return_state=True)
+    assert (state.type.value, state.name, state.message) == ("COMPLETED", "NotPromoted", "extract_exact fell")
