@@ -26,6 +26,7 @@ from deg_core.values.digits import MAX_LENGTH, read_digits
 from deg_core.values.spelled import spelled_numbers
 
 _EXACT = Context(prec=4 * MAX_LENGTH)
+_LEADING_POINT = regex.compile(r"(?r)(?<![\w.,])\.")
 _SPACES = " \u00a0\u202f"
 _MAX_GROUPS = 4
 _CORE = re.compile(r"[0-9]+(?:[.,'\u2019][0-9]+)*")
@@ -107,7 +108,7 @@ def _single(text: str, start: int, end: int) -> Iterator[Reading]:
     value = read_digits(core)
     if value is not None:
         yield Reading(start, end, value)
-        if core.isdigit() and text[start - 1 : start] == "." and not text[max(start - 2, 0)].isalnum():
+        if core.isdigit() and _LEADING_POINT.match(text, 0, start):
             yield Reading(start - 1, end, Decimal(f"0.{core}"))
         return
     for pattern in (_PART, _RUN):
@@ -121,19 +122,20 @@ def _decorated(text: str, reading: Reading) -> Iterator[Candidate]:
     """The bare number, and the number with each sign, currency, percent and scale written at it."""
     start, end, value = reading
     left, right = _LEFT.match(text, 0, start), _RIGHT.match(text, end)
-    lefts, rights = [(start, False)], [(end, value)]
+    assert left is not None and right is not None  # both match nothing at all
+    yield Candidate(start, end, _json(value))
+    if left.start() == start and right.end() == end:
+        return
     money = bool(left["currency"] or right["currency"])
-    if left.start() < start:
-        lefts += _with_signs(left)
-    if right.end() > end:
-        rights += _with_units(right, value, money)
+    lefts = [(start, False), *_with_signs(left)]
+    rights = [(end, value), *_with_units(right, value, money)]
     for first, negative in lefts:
         for last, number in rights:
-            yield Candidate(first, last, _json(number, negative))
-    if left["open"] and right["close"] and not left["outer"] and not left["inner"]:
-        amount = money or any(mark in text[start:end] for mark in ".,")
-        if amount:
-            yield Candidate(left.start(), right.end(), _json(rights[-1][1], negative=True))
+            if (first, last) != (start, end):
+                yield Candidate(first, last, _json(number, negative))
+    amount = (money or "." in text[start:end] or "," in text[start:end]) and not right["percent"]
+    if amount and left["open"] and right["close"] and not left["outer"] and not left["inner"]:
+        yield Candidate(left.start(), right.end(), _json(rights[-1][1], negative=True))
 
 
 def _with_signs(left: regex.Match[str]) -> Iterator[tuple[int, bool]]:
