@@ -93,6 +93,7 @@ class TrainSettings(Settings):
     )
     heads_only_steps: int = Field(0, ge=0, description="First steps that leave the backbone alone.")
     count_weight: float = Field(0.5, ge=0, description="Weight of the count loss.")
+    anchor_weight: float = Field(1.0, ge=0, description="Weight of the loss of where array items start.")
     lm_weight: float = Field(1.0, ge=0, description="Weight of the generated text's loss.")
     decide_forks_per_field: int = Field(0, ge=0, description="Decide forks per schema field and record; 0 = all.")
     record_fork_tokens: int = Field(1200, ge=0, description="Fork tokens of a record and draw; 0 = no cap.")

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from deg_core.contract.errors import FillError
@@ -73,6 +73,19 @@ def leaf_instances(plan: FillPlan, lengths: Lengths) -> list[tuple[FieldPlan, In
             keyed.append(((*places, position), field, indices))
     keyed.sort(key=lambda entry: entry[0])
     return [(field, indices) for _, field, indices in keyed]
+
+
+def enclosing_item(path: Path, indices: Indices) -> tuple[str, int] | None:
+    """The array and the number of the innermost item that a place lies in; None outside every array."""
+    ends = [position for position, step in enumerate(path) if step is ITEM]
+    if not ends:
+        return None
+    return concrete(path[: ends[-1]], indices[:-1]), indices[-1]
+
+
+def item_regions(anchors: Sequence[int], end: int) -> list[tuple[int, int]]:
+    """Half-open token ranges of items that start at ascending anchors: each up to the next, the last up to end."""
+    return list(zip(anchors, [*anchors[1:], end], strict=False))
 
 
 def lengths_of(plan: FillPlan, value: Any) -> dict[str, int]:

@@ -25,6 +25,8 @@ class ForkTokens:
     kind: one of FORK_KINDS. field: the leaf's pointer with array indices as '*'.
     ids: int32 [n]. options: int32 [o], positions in ids of the option lines' last tokens (choice, score).
     option_tokens: int32 [o], first token of each option's text, for the readout feature.
+    anchor, region_end: of the array item that the query is about, in context tokens: where the item starts,
+    and where the next one does; -1 outside items and where no token can say where an item starts.
     """
 
     kind: str
@@ -32,6 +34,8 @@ class ForkTokens:
     ids: np.ndarray
     options: np.ndarray = field(default_factory=empty_int)
     option_tokens: np.ndarray = field(default_factory=empty_int)
+    anchor: int = -1
+    region_end: int = -1
 
     def __post_init__(self) -> None:
         if self.kind not in FORK_KINDS:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import nn
@@ -17,6 +18,8 @@ from deg_core.model.projection import TILE, tiled_linear
 POINTER_WIDTH = 256
 
 READOUT_START = 0.5
+ANCHOR_BIAS_START = -6.0
+BUCKET_EDGES = (-256, -64, -16, -4, 0, 1, 2, 4, 8, 16, 32, 64, 128, 256)
 CALIBRATED_KINDS = ("choice", "score", "noul", "extract")
 
 
@@ -29,6 +32,15 @@ class SpanLogits:
 
     start: torch.Tensor
     end: torch.Tensor
+
+
+@dataclass(frozen=True)
+class CountLogits:
+    """What a count fork says, float32: lengths [MAX_COUNT + 1], and anchors [T], the logit that an item of
+    the array starts at each token (-inf outside the region of the enclosing item)."""
+
+    lengths: torch.Tensor
+    anchors: torch.Tensor
 
 
 class OptionPointer(nn.Module):
@@ -66,25 +78,86 @@ class SpanPointer(nn.Module):
         self.left = nn.Linear(hidden, 2 * POINTER_WIDTH, bias=False)
         self.right = nn.Linear(hidden, 2 * POINTER_WIDTH, bias=False)
         self.null = nn.Linear(hidden, 2)
+        self.item_bias = nn.Parameter(torch.zeros(2, 2, len(BUCKET_EDGES) + 1))
 
     def keys(self, around_BE: torch.Tensor, exact: bool) -> torch.Tensor:
-        """Keys of the T + 1 boundaries, float32 [T + 1, 2 W].
+        """Keys of the T + 1 boundaries, float32 [T + 1, 2 W]; see boundary_keys."""
+        return boundary_keys(self.left, self.right, around_BE, exact)
 
-        around_BE: hidden states [T + 2, E] from the token before the context to the one after it.
-        exact: computed in fixed tiles, bit for bit the same at any thread count (no gradient).
-        """
-        if not exact:
-            return self.left(around_BE[:-1]) + self.right(around_BE[1:])
-        padded = F.pad(around_BE, (0, 0, 0, -around_BE.shape[0] % TILE))
-        left, right = (tiled_linear(padded, part.weight, TILE) for part in (self.left, self.right))
-        return left[: around_BE.shape[0] - 1] + right[1 : around_BE.shape[0]]
-
-    def forward(self, answer_E: torch.Tensor, keys_BK: torch.Tensor) -> SpanLogits:
+    def forward(
+        self, answer_E: torch.Tensor, keys_BK: torch.Tensor, anchor: int = -1, region_end: int = -1
+    ) -> SpanLogits:
+        """anchor, region_end: of the item that the query is about; -1 = none, no bias."""
         start_q, end_q = (self.query(answer_E) * POINTER_WIDTH**-0.5).chunk(2)
+        start = (keys_BK[:-1, :POINTER_WIDTH] * start_q).sum(-1)
+        end = (keys_BK[1:, POINTER_WIDTH:] * end_q).sum(-1)
+        if anchor >= 0:
+            bias = self.place_bias(len(start), anchor, region_end)
+            start, end = start + bias[0], end + bias[1]
         null_start, null_end = self.null(answer_E).chunk(2)
-        start = torch.cat(((keys_BK[:-1, :POINTER_WIDTH] * start_q).sum(-1), null_start))
-        end = torch.cat(((keys_BK[1:, POINTER_WIDTH:] * end_q).sum(-1), null_end))
-        return SpanLogits(start, end)
+        return SpanLogits(torch.cat((start, null_start)), torch.cat((end, null_end)))
+
+    def place_bias(self, tokens: int, anchor: int, region_end: int) -> torch.Tensor:
+        """Learned bias [2, T] of start and end by a token's distance from the item's anchor (contract section 12.3)."""
+        places = torch.arange(tokens, device=self.item_bias.device)
+        inside = ((places >= anchor) & (places < region_end)).long()
+        bucket = torch.bucketize(places - anchor, torch.tensor(BUCKET_EDGES, device=places.device), right=True)
+        return self.item_bias[:, inside, bucket]
+
+
+class ItemCounter(nn.Module):
+    """How many items an array has, and where each starts.
+
+    Every token gets an anchor logit from the boundary before it; the expected number of anchors is evidence
+    for the length, beside a linear reading of the query's own state. So a length is learned from where the items
+    stand and not from one number a document.
+    """
+
+    def __init__(self, hidden: int):
+        super().__init__()
+        self.linear = nn.Linear(hidden, MAX_COUNT + 1)
+        self.query = nn.Linear(hidden, POINTER_WIDTH, bias=False)
+        self.left = nn.Linear(hidden, POINTER_WIDTH, bias=False)
+        self.right = nn.Linear(hidden, POINTER_WIDTH, bias=False)
+        self.bias = nn.Parameter(torch.tensor(ANCHOR_BIAS_START))
+        self.log_sharpness = nn.Parameter(torch.tensor(0.0))
+
+    def keys(self, around_BE: torch.Tensor, exact: bool) -> torch.Tensor:
+        """Keys of the T + 1 boundaries, float32 [T + 1, W]; around_BE and exact as in SpanPointer.keys."""
+        return boundary_keys(self.left, self.right, around_BE, exact)
+
+    def forward(
+        self, answer_E: torch.Tensor, keys_BW: torch.Tensor, anchor: int = -1, region_end: int = -1
+    ) -> CountLogits:
+        """anchor, region_end: of the enclosing item, whose region holds the array; -1 = the whole context."""
+        logits = (keys_BW[:-1] * (self.query(answer_E) * POINTER_WIDTH**-0.5)).sum(-1) + self.bias
+        if anchor >= 0:
+            places = torch.arange(len(logits), device=logits.device)
+            logits = logits.masked_fill((places < anchor) | (places >= region_end), float("-inf"))
+        expected = in_order_sum(torch.sigmoid(logits))
+        lengths = torch.arange(MAX_COUNT + 1, device=logits.device)
+        distance = -0.5 * self.log_sharpness.exp() * (lengths - expected).square()
+        return CountLogits((self.linear.weight * answer_E).sum(-1) + self.linear.bias + distance, logits)
+
+
+def in_order_sum(values: torch.Tensor) -> torch.Tensor:
+    """The sum of a vector; without gradient in one fixed order, whatever the number of threads."""
+    if torch.is_grad_enabled() or values.is_cuda:
+        return values.sum()
+    return values.new_tensor(float(np.add.reduce(values.double().numpy())))
+
+
+def boundary_keys(left: nn.Linear, right: nn.Linear, around_BE: torch.Tensor, exact: bool) -> torch.Tensor:
+    """Projections of the states on both sides of each boundary, added: float32 [T + 1, out].
+
+    around_BE: hidden states [T + 2, E] from the token before the context to the one after it. exact: computed
+    in fixed tiles, bit for bit the same at any thread count (no gradient).
+    """
+    if not exact:
+        return left(around_BE[:-1]) + right(around_BE[1:])
+    padded = F.pad(around_BE, (0, 0, 0, -around_BE.shape[0] % TILE))
+    before, after = (tiled_linear(padded, part.weight, TILE) for part in (left, right))
+    return before[: around_BE.shape[0] - 1] + after[1 : around_BE.shape[0]]
 
 
 class Heads(nn.Module):
@@ -99,7 +172,7 @@ class Heads(nn.Module):
         self.score = OptionPointer(hidden)
         self.noul = nn.Linear(hidden, 1)
         self.extract = SpanPointer(hidden)
-        self.count = nn.Linear(hidden, MAX_COUNT + 1)
+        self.count = ItemCounter(hidden)
         self.register_buffer("temperatures", torch.ones(len(CALIBRATED_KINDS)))
 
     @classmethod
@@ -112,8 +185,8 @@ class Heads(nn.Module):
             yes, no = (embed_VE[i].float() for i in yes_no)
             heads.noul.weight.copy_((yes - no)[None])
             heads.noul.bias.zero_()
-            heads.count.weight.mul_(0.1)
-            heads.count.bias.zero_()
+            heads.count.linear.weight.mul_(0.1)
+            heads.count.linear.bias.zero_()
         return heads
 
     def temperature(self, kind: str) -> float:

@@ -14,13 +14,14 @@ import torch
 from deg_core.model.adapters import Adapters, merge
 from deg_core.model.backbone import Backbone
 from deg_core.model.fork import ForkTokens
-from deg_core.model.heads import Heads, SpanLogits
+from deg_core.model.heads import CountLogits, Heads, SpanLogits
 from deg_core.model.projection import TILE, Projector
 from deg_core.model.rows import Rows
 from deg_core.model.state import State
 from deg_core.model.tokens import Tokens
 
 EXACT_FORK_TOKENS = 4096
+Output = torch.Tensor | SpanLogits | CountLogits
 
 
 @dataclass
@@ -28,12 +29,12 @@ class Reading:
     """Contexts that were read.
 
     states: the trunk state of each. around: for each, hidden states float [T + 2, E] from the token
-    before the context to the one after it. keys: span keys, made when first asked for.
+    before the context to the one after it. keys: boundary keys of (head, context), made when first asked for.
     """
 
     states: list[State]
     around: list[torch.Tensor]
-    keys: dict[int, torch.Tensor] = field(default_factory=dict)
+    keys: dict[tuple[str, int], torch.Tensor] = field(default_factory=dict)
 
 
 class Network:
@@ -94,16 +95,14 @@ class Network:
         ]
         return Reading(states, around)
 
-    def answer(
-        self, reading: Reading, forks: Sequence[tuple[int, ForkTokens]], *, exact: bool
-    ) -> list[torch.Tensor | SpanLogits]:
+    def answer(self, reading: Reading, forks: Sequence[tuple[int, ForkTokens]], *, exact: bool) -> list[Output]:
         """The raw logits of each fork (before temperatures), float32.
 
         forks: (index of the context, query), grouped by context for speed. Per kind: choice, score [O];
-        noul [2] for true and false; count [MAX_COUNT + 1]; extract SpanLogits; generate: the hidden
+        noul [2] for true and false; count CountLogits; extract SpanLogits; generate: the hidden
         states [n, E] of its own tokens, in the compute dtype.
         """
-        outputs: list[torch.Tensor | SpanLogits] = []
+        outputs: list[Output] = []
         for batch in _batches(forks, EXACT_FORK_TOKENS if exact else 0):
             rows = Rows([len(fork.ids) for _, fork in batch], [context for context, _ in batch], reading.states)
             ids = self._ids(np.concatenate([fork.ids for _, fork in batch]))
@@ -112,9 +111,7 @@ class Network:
                 outputs.append(self._head(reading, context, fork, hidden[start : start + length], exact))
         return outputs
 
-    def _head(
-        self, reading: Reading, context: int, fork: ForkTokens, hidden: torch.Tensor, exact: bool
-    ) -> torch.Tensor | SpanLogits:
+    def _head(self, reading: Reading, context: int, fork: ForkTokens, hidden: torch.Tensor, exact: bool) -> Output:
         heads = self.heads
         if fork.kind == "generate":
             return hidden
@@ -128,11 +125,10 @@ class Network:
         if fork.kind == "noul":
             logit = (heads.noul.weight[0] * answer).sum() + heads.noul.bias[0]
             return torch.stack((logit, torch.zeros_like(logit)))
-        if fork.kind == "count":
-            return (heads.count.weight * answer).sum(-1) + heads.count.bias
-        if context not in reading.keys:
-            reading.keys[context] = heads.extract.keys(reading.around[context], exact)
-        return heads.extract(answer, reading.keys[context])
+        head, place = getattr(heads, fork.kind), (fork.kind, context)
+        if place not in reading.keys:
+            reading.keys[place] = head.keys(reading.around[context], exact)
+        return head(answer, reading.keys[place], fork.anchor, fork.region_end)
 
     def lm_logits(self, hidden: torch.Tensor) -> torch.Tensor:
         """Next-token logits [N, V] of hidden states [N, E], in the compute dtype."""

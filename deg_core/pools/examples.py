@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
+from dataclasses import replace
+from typing import Any, TypeVar
 
 import numpy as np
 
 from deg_core.contract.outcome import outcome_index
-from deg_core.contract.plan import ArrayPlan, FieldPlan, FillPlan
+from deg_core.contract.plan import ArrayPlan, FieldPlan, FillPlan, Path
 from deg_core.contract.pointer import concrete, folded, read_value
 from deg_core.contract.query import count_query, generate_query, known_values, leaf_query
-from deg_core.contract.walk import array_instances, known_of
-from deg_core.model.fork import MAX_COUNT, tokenize_query
+from deg_core.contract.walk import array_instances, enclosing_item, known_of
+from deg_core.model.fork import MAX_COUNT, ForkTokens, tokenize_query
 from deg_core.model.tokens import ContextTokens, Tokens
+from deg_core.pools.anchors import gold_regions
 from deg_core.pools.annotations import Span
 from deg_core.pools.decisions import Question
 from deg_core.pools.example import Example, Fork
@@ -22,6 +24,7 @@ from deg_core.pools.places import Places
 from deg_core.pools.records import DecisionRecord, Record
 
 _ABSENT = object()
+_Asked = TypeVar("_Asked", bound=ForkTokens)
 
 
 def build_example(record: Record | DecisionRecord, tokens: Tokens) -> tuple[Example, Counter[str]]:
@@ -65,6 +68,7 @@ class _Builder:
         self._tokens = tokens
         self._context = context
         self._places = Places(record.context)
+        self._regions = gold_regions(record, context)
 
     def counts(self) -> Iterator[Fork]:
         """One fork an array instance: a one-hot of its length over the admissible ones."""
@@ -85,7 +89,19 @@ class _Builder:
         target = np.zeros(MAX_COUNT + 1, np.float32)
         target[length] = 1.0
         asked = tokenize_query(self._tokens, "count", folded(array.path), count_query(array, indices))
-        return Fork(**vars(asked), target=target, bounds=(array.min_items, high))
+        asked = self._placed(asked, array.path, indices)
+        items = self._regions.get(concrete(array.path, indices), [])
+        spans = np.asarray(items, np.int32).reshape(-1, 2)
+        return Fork(**vars(asked), target=target, bounds=(array.min_items, high), spans=spans)
+
+    def _placed(self, asked: _Asked, path: Path, indices: tuple[int, ...]) -> _Asked:
+        """The query with the region of the item that it is about, where that is known."""
+        item = enclosing_item(path, indices)
+        regions = self._regions.get(item[0]) if item else None
+        if item is None or regions is None:
+            return asked
+        anchor, end = regions[item[1]]
+        return replace(asked, anchor=anchor, region_end=end)
 
     def leaves(self) -> Iterator[Fork]:
         """One fork a leaf instance that can train, in leaf order."""
@@ -112,12 +128,13 @@ class _Builder:
     def _extract(self, pointer: str, field: FieldPlan, indices: tuple[int, ...]) -> Fork | None:
         value = read_value(self._record.value, pointer, None)
         if value is None:
-            return _leaf_fork(field, indices, self._record.plan, self._tokens)
+            return self._placed(_leaf_fork(field, indices, self._record.plan, self._tokens), field.path, indices)
         spans, weights = self._spans(pointer, field, value)
         if not len(spans):
             self.left_out["no_span"] += 1
             return None
-        return _leaf_fork(field, indices, self._record.plan, self._tokens, spans=spans, span_weights=weights)
+        fork = _leaf_fork(field, indices, self._record.plan, self._tokens, spans=spans, span_weights=weights)
+        return self._placed(fork, field.path, indices)
 
     def _spans(self, pointer: str, field: FieldPlan, value: Any) -> tuple[np.ndarray, np.ndarray]:
         """Token ranges int32 [s, 2] of a present value, and their soft target float32 [s] or [0]."""

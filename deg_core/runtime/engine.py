@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -28,18 +28,19 @@ from deg_core.contract import (
 )
 from deg_core.contract.errors import Problem
 from deg_core.contract.outcome import Decided
-from deg_core.contract.plan import ArrayPlan
+from deg_core.contract.plan import ArrayPlan, Path
 from deg_core.contract.pointer import concrete, folded
 from deg_core.contract.query import count_query, generate_query, known_values, leaf_query
-from deg_core.contract.walk import array_bounds, leaf_instances, open_arrays
-from deg_core.runtime.generate import Writer, write_all
-from deg_core.runtime.spans import Document, extract, log_softmax
+from deg_core.contract.walk import array_bounds, enclosing_item, item_regions, leaf_instances, open_arrays
 from deg_core.model.fork import MAX_COUNT, ForkTokens, tokenize_query
-from deg_core.model.heads import SpanLogits
+from deg_core.model.heads import CountLogits, SpanLogits
 from deg_core.model.model import Model
-from deg_core.model.network import Reading
+from deg_core.model.network import Output, Reading
 from deg_core.model.rows import Rows
 from deg_core.model.tokens import Tokens
+from deg_core.runtime.anchors import pick_anchors
+from deg_core.runtime.generate import Writer, write_all
+from deg_core.runtime.spans import Document, extract, log_softmax
 
 READ_TOKENS = 8192
 JOB_KEYS = ("context", "schema", "options")
@@ -48,7 +49,11 @@ Places = tuple[int, ...]
 
 @dataclass
 class Task:
-    """One job on its way. reading, context: where its trunk is. error: what ended it, alone."""
+    """One job on its way.
+
+    reading, context: where its trunk is. lengths, outcomes: what was found so far, by pointer. regions: for every
+    array whose items have a place, the half-open token range of each.
+    """
 
     plan: FillPlan
     options: FillOptions
@@ -57,6 +62,7 @@ class Task:
     context: int = 0
     prompt_tokens: int = 0
     lengths: dict[str, int] = field(default_factory=dict)
+    regions: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
     outcomes: dict[str, Outcome] = field(default_factory=dict)
     resolved: Resolved | None = None
 
@@ -207,13 +213,24 @@ def _next_questions(tokens: Tokens, task: Task) -> Iterator[Question]:
     for array, indices in open_arrays(task.plan, task.lengths):
         array_bounds(array, task.options.max_items, MAX_COUNT)
         query = count_query(array, indices)
-        fork = tokenize_query(tokens, "count", folded(array.path), query)
+        fork = _placed(task, array.path, indices, tokenize_query(tokens, "count", folded(array.path), query))
         yield Question(task, array, indices, concrete(array.path, indices), fork)
     for plan, indices in leaf_instances(task.plan, task.lengths):
         pointer = concrete(plan.path, indices)
         if plan.mode != "generate" and pointer not in task.outcomes:
             query = leaf_query(plan, indices, task.plan)
-            yield Question(task, plan, indices, pointer, tokenize_query(tokens, plan.kind, folded(plan.path), query))
+            fork = _placed(task, plan.path, indices, tokenize_query(tokens, plan.kind, folded(plan.path), query))
+            yield Question(task, plan, indices, pointer, fork)
+
+
+def _placed(task: Task, path: Path, indices: Places, fork: ForkTokens) -> ForkTokens:
+    """The query with the region of the item that it is about, where items have a place."""
+    item = enclosing_item(path, indices)
+    regions = task.regions.get(item[0]) if item else None
+    if item is None or regions is None:
+        return fork
+    anchor, end = regions[item[1]]
+    return replace(fork, anchor=anchor, region_end=end)
 
 
 def _answer(model: Model, questions: list[Question], errors: dict[int, Exception]) -> None:
@@ -230,13 +247,12 @@ def _answer(model: Model, questions: list[Question], errors: dict[int, Exception
                 _settle(model, question, output)
 
 
-def _settle(model: Model, question: Question, output: torch.Tensor | SpanLogits) -> None:
+def _settle(model: Model, question: Question, output: Output) -> None:
     """Turn raw logits into an outcome of the task."""
     task, plan = question.task, question.plan
     if isinstance(plan, ArrayPlan):
-        low, high = array_bounds(plan, task.options.max_items, MAX_COUNT)
-        items = low + int(np.argmax(_numpy(output)[low : high + 1]))
-        task.lengths[question.pointer] = Counted(items).items
+        assert isinstance(output, CountLogits)
+        _settle_array(question, plan, output)
         return
     temperature = model.network.heads.temperature(plan.kind)
     if isinstance(output, SpanLogits):
@@ -246,6 +262,21 @@ def _settle(model: Model, question: Question, output: torch.Tensor | SpanLogits)
     else:
         probabilities = np.exp(log_softmax(_numpy(output), temperature))
         task.outcomes[question.pointer] = Decided(tuple(probabilities.tolist()))
+
+
+def _settle_array(question: Question, array: ArrayPlan, logits: CountLogits) -> None:
+    """The length of an array and, when copied values can say where its items are, their regions."""
+    task = question.task
+    low, high = array_bounds(array, task.options.max_items, MAX_COUNT)
+    items = low + int(np.argmax(_numpy(logits.lengths)[low : high + 1]))
+    task.lengths[question.pointer] = Counted(items).items
+    copied = {field.path for field in task.plan.fields if field.kind == "extract"}
+    if copied.isdisjoint(array.item_paths):
+        return
+    anchors = pick_anchors(_numpy(logits.anchors), items)
+    end = question.fork.region_end if question.fork.anchor >= 0 else len(task.document.tokens)
+    if len(anchors) == items:
+        task.regions[question.pointer] = item_regions(anchors, end)
 
 
 def _generate(model: Model, tasks: list[Task], errors: dict[int, Exception]) -> None:

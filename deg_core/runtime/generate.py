@@ -22,6 +22,7 @@ from deg_core.model.tokens import Tokens
 
 TRIED_TOKENS = 256
 INCOMPLETE = "�"
+PROBES = "éж京😀"
 
 
 class TextRule:
@@ -34,15 +35,24 @@ class TextRule:
         self._pattern = regex.compile(f"(?s:.*?)(?:{pattern})(?s:.*)") if pattern is not None else None
 
     def may_continue(self, text: str) -> bool:
-        """Whether some continuation of this text is valid; a character still in the making is left out."""
-        text = text.rstrip(INCOMPLETE)
-        if self._most is not None and len(text) > self._most:
+        """Whether some continuation of this text is valid.
+
+        A character whose bytes are not all there decodes to one INCOMPLETE at the end; which character it will
+        be is not known, so it is taken only where the pattern takes any.
+        """
+        whole = text.removesuffix(INCOMPLETE)
+        if INCOMPLETE in whole or (self._most is not None and len(text) > self._most):
             return False
+        return all(
+            self._partial(candidate) for candidate in ((whole + c for c in PROBES) if whole != text else (text,))
+        )
+
+    def _partial(self, text: str) -> bool:
         return self._pattern is None or self._pattern.fullmatch(text, partial=True) is not None
 
     def may_end(self, text: str) -> bool:
         """Whether the text is valid as it is."""
-        if text.endswith(INCOMPLETE) or len(text) < self._least or (self._most is not None and len(text) > self._most):
+        if INCOMPLETE in text or len(text) < self._least or (self._most is not None and len(text) > self._most):
             return False
         return self._pattern is None or self._pattern.fullmatch(text) is not None
 
@@ -93,7 +103,7 @@ class Writer:
             self.result = FillError(self.pointer, "no token can continue the text within its constraints")
             return
         if len(self.ids) >= self.budget:
-            text = tokens.decode(self.ids).rstrip(INCOMPLETE)
+            text = tokens.decode(self.ids).removesuffix(INCOMPLETE)
             valid = self.rule.may_end(text)
             reason = f"the {self.budget} tokens of its budget end before its constraints are met; raise x-max-tokens"
             self.result = Generated(text, len(self.ids)) if valid else FillError(self.pointer, reason)
