@@ -68,7 +68,9 @@ def nightly(settings: NightlySettings, home: Home, call: Call) -> Night:
     run = call(steps.train, settings.train, pools=folders, memory=memory.path)
     calibration = call(steps.calibrate, settings.calibrate, checkpoint=checkpoint_of(run), pools=folders)
     *evaluations, decision = judge(settings, home, call, checkpoint_of(calibration), data)
-    fill = call(steps.fill_corpus, settings.fill, data=data) if steps.has_checkpoint(settings.fill.model, home) else None
+    fill = (
+        call(steps.fill_corpus, settings.fill, data=data) if steps.has_checkpoint(settings.fill.model, home) else None
+    )
     made = (documents, *pools, memory, run, calibration, *evaluations, fill)
     return Night(tuple(manifest for manifest in made if manifest is not None), decision)
 

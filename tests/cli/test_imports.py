@@ -14,7 +14,9 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.mark.parametrize("module", ["deg_core.cli.main", "deg_core.chain", "deg_core.training.launch"])
 def test_light_modules_import_neither_torch_nor_prefect(module: str):
-    program = f"import sys, {module}; print([name for name in ('torch', 'prefect', 'transformers') if name in sys.modules])"
+    program = (
+        f"import sys, {module}; print([name for name in ('torch', 'prefect', 'transformers') if name in sys.modules])"
+    )
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 
