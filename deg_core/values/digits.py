@@ -14,7 +14,7 @@ from decimal import Decimal
 
 MAX_LENGTH = 40
 _GROUPED = re.compile(r"[0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,3}(?:\.[0-9]{3})+|[0-9]{1,3}(?:'[0-9]{3})+")
-_INDIAN = re.compile(r"[0-9]{1,2}(?:,[0-9]{2})*,[0-9]{3}")
+_INDIAN = re.compile(r"[0-9]{1,2}(?:,[0-9]{2}){1,12},[0-9]{3}")
 _THOUSAND = re.compile(r"[1-9][0-9]{0,2},[0-9]{3}")
 
 

@@ -28,7 +28,7 @@ from deg_core.values.spelled import spelled_numbers
 _EXACT = Context(prec=4 * MAX_LENGTH)
 _LEADING_POINT = regex.compile(r"(?r)(?<![\w.,])\.")
 _SPACES = " \u00a0\u202f"
-_MAX_GROUPS = 4
+_MAX_GROUPS = 5
 _CORE = re.compile(r"[0-9]+(?:[.,'\u2019][0-9]+)*")
 _GROUP = re.compile(r"[0-9]{3}(?:[.,][0-9]{1,9})?")
 _PART = re.compile(r"[^,]+")
