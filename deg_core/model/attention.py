@@ -43,12 +43,9 @@ def _attend_block(q_LHD: torch.Tensor, k_GKD: torch.Tensor, v_GKD: torch.Tensor,
     groups, keys = k_GKD.shape[:2]
     repeat = heads // groups
     q_GMD = q_LHD.view(length, groups, repeat, width).permute(1, 2, 0, 3).reshape(groups, repeat * length, width)
-    k_GDK = k_GKD.transpose(1, 2)
-    if block.bias is None:
-        scores = torch.bmm(q_GMD, k_GDK) * width**-0.5
-    else:
-        bias = block.bias.expand(groups, repeat, length, keys).reshape(groups, repeat * length, keys)
-        scores = torch.baddbmm(bias, q_GMD, k_GDK, alpha=width**-0.5)
+    scores = torch.baddbmm(q_GMD.new_empty(()), q_GMD, k_GKD.transpose(1, 2), beta=0, alpha=width**-0.5)
+    if block.bias is not None:
+        scores.view(groups, repeat, length, keys)[..., -length:] += block.bias
     out = torch.bmm(torch.softmax(scores, -1), v_GKD)
     return out.view(groups, repeat, length, width).permute(2, 0, 1, 3).reshape(length, heads * width)
 

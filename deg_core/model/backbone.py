@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import torch
-from safetensors import safe_open
+from safetensors import SafetensorError, safe_open
 
 from deg_core.contract.errors import InputError
 from deg_core.model.allocator import keep_heap
@@ -39,11 +39,14 @@ class Backbone:
     ) -> Backbone:
         """Read a Hugging Face folder (config.json and *.safetensors); raises InputError when it does not fit."""
         folder = Path(folder)
-        family = family_of(json.loads((folder / "config.json").read_text()))
+        family = _read_family(folder / "config.json")
         tensors: dict[str, torch.Tensor] = {}
         for path in sorted(folder.glob("*.safetensors")):
-            with safe_open(path, framework="pt") as file:
-                tensors |= {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - no mapping
+            try:
+                with safe_open(path, framework="pt") as file:
+                    tensors |= {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - no mapping
+            except SafetensorError as error:
+                raise InputError(f"{path} is damaged: {error}; copy the base again") from error
         try:
             weights = family.load(tensors)
         except KeyError as error:
@@ -92,3 +95,12 @@ class Backbone:
             State(rows.prefix_length(row) + rows.lengths[row], tuple(layers)) for row, layers in enumerate(kept) if keep
         ]
         return hidden, states
+
+
+def _read_family(path: Path):
+    try:
+        return family_of(json.loads(path.read_text()))
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path} cannot be read: {error}") from error
+    except KeyError as error:
+        raise InputError(f"{path} lacks the setting {error}") from error

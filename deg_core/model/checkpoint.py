@@ -10,11 +10,13 @@ import json
 import os
 import shutil
 import tempfile
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
 from deg_core.artifacts import Home, sync_folder
@@ -66,13 +68,22 @@ def save_checkpoint(folder: str | Path, network: Network, meta: CheckpointMeta) 
                 os.fsync(file.fileno())
             path.chmod(0o644)
         scratch.chmod(0o755)
-        if target.exists():
-            shutil.rmtree(target)
-        scratch.rename(target)
-        sync_folder(target.parent)
+        _replace(target, scratch)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
     return target
+
+
+def _replace(target: Path, new: Path) -> None:
+    """Give a folder its name; an older one of that name goes in one piece and is deleted under another."""
+    older = None
+    if target.exists():
+        older = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}.")) / "older"
+        target.rename(older)
+    new.rename(target)
+    sync_folder(target.parent)
+    if older is not None:
+        shutil.rmtree(older.parent)
 
 
 def read_meta(folder: str | Path) -> CheckpointMeta:
@@ -105,16 +116,35 @@ def load_network(
         heads.load_state_dict(load_file(folder / "heads.safetensors", device=str(device)))
         if meta.lora_rank:
             halves = load_file(folder / "adapters.safetensors", device=str(device))
+            _check_shapes(halves, _adapter_shapes(backbone, meta.lora_rank))
             for name in backbone.family.targets():
                 adapters[name] = (halves[f"{name}.lora_A"].to(dtype), halves[f"{name}.lora_B"].to(dtype))
         else:
             trained = load_file(folder / "backbone.safetensors", device=str(device))
+            _check_shapes(trained, {n: tuple(backbone.weights[n].shape) for n in full_weight_names(backbone)})
             backbone.weights |= {name: tensor.to(dtype) for name, tensor in trained.items()}
-    except (OSError, KeyError, RuntimeError) as error:
+    except (OSError, RuntimeError, ValueError, SafetensorError) as error:
         raise InputError(f"{folder} is damaged or of another base: {error}") from error
     scale = meta.lora_alpha / meta.lora_rank if meta.lora_rank else 1.0
     tokens = Tokens.load(base)
     return Network(backbone, heads, tokens, adapters, scale, meta.lora_context == "adapter"), meta
+
+
+def _adapter_shapes(backbone: Backbone, rank: int) -> dict[str, tuple[int, ...]]:
+    shapes: dict[str, tuple[int, ...]] = {}
+    for name, (inputs, outputs) in backbone.family.targets().items():
+        shapes |= {f"{name}.lora_A": (rank, inputs), f"{name}.lora_B": (outputs, rank)}
+    return shapes
+
+
+def _check_shapes(found: Mapping[str, torch.Tensor], expected: Mapping[str, tuple[int, ...]]) -> None:
+    """Raise ValueError when a file's tensors are not these, by name and shape."""
+    if found.keys() != expected.keys():
+        missing, extra = sorted(expected.keys() - found.keys()), sorted(found.keys() - expected.keys())
+        raise ValueError(f"it lacks the tensors {missing[:3]} and has {extra[:3]} too many")
+    for name, tensor in found.items():
+        if tuple(tensor.shape) != expected[name]:
+            raise ValueError(f"{name} has the shape {tuple(tensor.shape)}, not {expected[name]}")
 
 
 def full_weight_names(backbone: Backbone) -> list[str]:

@@ -12,6 +12,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import nn
 
+from deg_core.model.activation import sigmoid
 from deg_core.model.fork import MAX_COUNT
 from deg_core.model.projection import TILE, tiled_linear
 
@@ -60,7 +61,9 @@ class OptionPointer(nn.Module):
 
     def forward(self, answer_E: torch.Tensor, options_OE: torch.Tensor, readout_O: torch.Tensor) -> torch.Tensor:
         """float32 [O]."""
-        pointer = (self.key(options_OE) * self.query(answer_E)).sum(-1) * POINTER_WIDTH**-0.5
+        # q . (K o) as (q K) . o: a product over a few options was seen to change its last bit with the threads
+        asked_E = self.query(answer_E) @ self.key.weight
+        pointer = (options_OE * asked_E).sum(-1) * POINTER_WIDTH**-0.5
         return pointer + self.bias(options_OE).squeeze(-1) + self.readout_scale * readout_O
 
 
@@ -134,7 +137,7 @@ class ItemCounter(nn.Module):
         if anchor >= 0:
             places = torch.arange(len(logits), device=logits.device)
             logits = logits.masked_fill((places < anchor) | (places >= region_end), float("-inf"))
-        expected = in_order_sum(torch.sigmoid(logits))
+        expected = in_order_sum(sigmoid(logits, exact=not torch.is_grad_enabled()))
         lengths = torch.arange(MAX_COUNT + 1, device=logits.device)
         distance = -0.5 * self.log_sharpness.exp() * (lengths - expected).square()
         return CountLogits((self.linear.weight * answer_E).sum(-1) + self.linear.bias + distance, logits)

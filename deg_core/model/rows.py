@@ -26,7 +26,8 @@ class Block:
 
     start, end: the queries in the flat tensor. keys_start: the first own key in the flat tensor;
     own keys run from there to `end`. prefix: index of the prefix, -1 for none.
-    bias: None, or compute dtype [end - start, P + end - keys_start], 0 where visible and -inf elsewhere.
+    bias: None for one query, else compute dtype [end - start, end - start], 0 where a query may see a query
+    of this block and -inf elsewhere; it sees all keys before the block.
     """
 
     start: int
@@ -139,26 +140,24 @@ class Rows:
 
     def _run_blocks(self, run: tuple[int, int], dtype: torch.dtype, device: torch.device) -> list[Block]:
         first, last = run
-        prefix_length = self.prefix_length(first)
+        start, end = self.starts[first], self.starts[last - 1] + self.lengths[last - 1]
         if last - first > 1:
-            start, end = self.starts[first], self.starts[last - 1] + self.lengths[last - 1]
             owner = torch.repeat_interleave(torch.arange(first, last), torch.tensor(self.lengths[first:last]))
-            visible = (owner[:, None] == owner[None, :]).tril()
-            bias = _bias(visible, prefix_length, dtype, device)
+            bias = _bias(owner[:, None] == owner[None, :], dtype, device)
             return [Block(start, end, start, self.prefixes[first], bias)]
+        widest = min(QUERY_BLOCK, end - start)
+        full = _bias(torch.ones(widest, widest, dtype=torch.bool), dtype, device)
         blocks = []
-        row_start, length = self.starts[first], self.lengths[first]
-        for low in range(0, length, QUERY_BLOCK):
-            high = min(low + QUERY_BLOCK, length)
-            visible = torch.ones(high - low, high, dtype=torch.bool).tril(low)
-            bias = _bias(visible, prefix_length, dtype, device) if high - low > 1 else None
-            blocks.append(Block(row_start + low, row_start + high, row_start, self.prefixes[first], bias))
+        for low in range(start, end, QUERY_BLOCK):
+            high = min(low + QUERY_BLOCK, end)
+            bias = full[: high - low, : high - low] if high - low > 1 else None
+            blocks.append(Block(low, high, start, self.prefixes[first], bias))
         return blocks
 
 
-def _bias(visible: torch.Tensor, prefix_length: int, dtype: torch.dtype, device: torch.device) -> torch.Tensor:
-    own = torch.zeros(visible.shape, dtype=dtype).masked_fill_(~visible, float("-inf"))
-    return torch.nn.functional.pad(own, (prefix_length, 0)).to(device)
+def _bias(together: torch.Tensor, dtype: torch.dtype, device: torch.device) -> torch.Tensor:
+    """The bias of a block, from bool [n, n]: whether two queries are of one row."""
+    return torch.zeros(together.shape, dtype=dtype).masked_fill_(~together.tril(), float("-inf")).to(device)
 
 
 def _scan(spans: list[tuple[int, int, int]], device: torch.device) -> Scan:

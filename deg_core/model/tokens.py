@@ -5,6 +5,8 @@ T = context tokens. Contract section 12.1.
 
 from __future__ import annotations
 
+import codecs
+import re
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -13,6 +15,18 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from deg_core.contract.errors import InputError
+
+BYTE_TOKEN = re.compile("<0x[0-9A-F]{2}>")
+
+
+def _byte_letters() -> dict[str, int]:
+    """Byte-level BPE writes each byte as a letter: itself where it is visible, else one from U+0100 on."""
+    visible = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
+    rest = [byte for byte in range(256) if byte not in visible]
+    return {chr(byte): byte for byte in visible} | {chr(0x100 + place): byte for place, byte in enumerate(rest)}
+
+
+BYTE_OF_LETTER = _byte_letters()
 
 
 @dataclass(frozen=True)
@@ -99,13 +113,31 @@ class Tokens:
         """Text of generated ids, special tokens left out."""
         return self._tokenizer.decode(list(ids), skip_special_tokens=True)
 
+    def ends_within_character(self, ids: list[int]) -> bool:
+        """Whether these ids spell good UTF-8 up to a last character of which bytes are missing."""
+        decoder = codecs.getincrementaldecoder("utf-8")()
+        try:
+            decoder.decode(b"".join(self._bytes(i) for i in ids))
+        except UnicodeDecodeError:
+            return False
+        return bool(decoder.getstate()[0])
+
+    def _bytes(self, token_id: int) -> bytes:
+        """Bytes of a token of a byte-level vocabulary, or of one whose byte tokens read <0x0A>."""
+        token = self._tokenizer.id_to_token(token_id)
+        if BYTE_TOKEN.fullmatch(token):
+            return bytes([int(token[3:5], 16)])
+        if all(letter in BYTE_OF_LETTER for letter in token):
+            return bytes(BYTE_OF_LETTER[letter] for letter in token)
+        return token.encode()
+
     @cached_property
     def special_ids(self) -> frozenset[int]:
         """Ids of special tokens, which no generated text may hold."""
         added = self._tokenizer.get_added_tokens_decoder()
         return frozenset(i for i, token in added.items() if token.special)
 
-    @property
+    @cached_property
     def vocabulary(self) -> int:
         """Number of ids, added tokens included."""
         return self._tokenizer.get_vocab_size(with_added_tokens=True)

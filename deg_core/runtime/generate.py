@@ -87,16 +87,21 @@ class Writer:
             logits = logits / self.temperature + self.stream.gumbel(size=logits.shape)
         return np.argsort(-logits, kind="stable")
 
+    def _may_take(self, token: int, tokens: Tokens) -> bool:
+        ids = [*self.ids, token]
+        text = tokens.decode(ids)
+        return self.rule.may_continue(text) and (text[-1:] != INCOMPLETE or tokens.ends_within_character(ids))
+
     def take(self, logits: np.ndarray, tokens: Tokens) -> None:
-        """Choose the next token from float32 [V] logits, or end."""
-        order = self.order(logits)
+        """Choose the next token from float32 [V] logits, or end; V may be more than the tokenizer has."""
+        order = self.order(logits[: tokens.vocabulary])
         for token in (*order[:TRIED_TOKENS].tolist(), tokens.end_id, *order[TRIED_TOKENS:].tolist()):
             if token == tokens.end_id:
                 text = tokens.decode(self.ids)
                 if self.rule.may_end(text):
                     self.result = Generated(text, len(self.ids) + 1)
                     return
-            elif token not in tokens.special_ids and self.rule.may_continue(tokens.decode([*self.ids, token])):
+            elif token not in tokens.special_ids and self._may_take(token, tokens):
                 self.ids.append(token)
                 break
         else:

@@ -245,3 +245,21 @@ def test_a_missing_tensor_is_named(qwen_folder, tmp_path):
     save_file(tensors, tmp_path / "model.safetensors")
     with pytest.raises(InputError, match=r"layers\.1\.linear_attn\.A_log"):
         Backbone.load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "message"),
+    [
+        ("config.json", b"{", "config.json cannot be read"),
+        ("config.json", b"\xff", "config.json cannot be read"),
+        ("config.json", b'{"model_type": "llama"}', "lacks the setting 'num_attention_heads'"),
+        ("model.safetensors", b"", "model.safetensors is damaged"),
+        ("model.safetensors", b"\x10\0\0\0\0\0\0\0{}", "model.safetensors is damaged"),
+    ],
+)
+def test_a_damaged_base_is_an_input_error(qwen_folder, tmp_path, name, data, message):
+    for file in ("config.json", "model.safetensors"):
+        (tmp_path / file).write_bytes((qwen_folder / file).read_bytes())
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(InputError, match=message):
+        Backbone.load(tmp_path)

@@ -28,6 +28,7 @@ CORPUS = [
     "Invoice 4711 of Miller & Sons, due 2024-05-01, total 12.50 EUR. The customer is angry.",
     "FIELD /kind\nKIND: choice\nOPTIONS:\n- invoice\n- letter\nANSWER: yes no\nKNOWN VALUES:\nWRITE /note\nVALUE:",
 ]
+# more rows than the tokenizer has tokens, as real models have
 VOCABULARY = 420
 
 
@@ -63,15 +64,16 @@ def llama_model() -> LlamaForCausalLM:
     return LlamaForCausalLM(config).eval()
 
 
-def qwen_model() -> Qwen3_5ForCausalLM:
-    """3 Gated DeltaNet layers and 1 attention layer; norms and time steps away from where they start."""
+def qwen_model(layers: int = 4, heads: int = 4) -> Qwen3_5ForCausalLM:
+    """Gated DeltaNet layers and last an attention layer; norms and time steps away from where they start."""
     torch.manual_seed(0)
     config = Qwen3_5TextConfig(
         vocab_size=VOCABULARY,
         hidden_size=64,
         intermediate_size=96,
-        num_hidden_layers=4,
-        num_attention_heads=4,
+        num_hidden_layers=layers,
+        layer_types=["linear_attention"] * (layers - 1) + ["full_attention"],
+        num_attention_heads=heads,
         num_key_value_heads=2,
         head_dim=32,
         linear_key_head_dim=16,

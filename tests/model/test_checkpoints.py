@@ -1,0 +1,164 @@
+"""Checkpoints: what comes back, what is refused, and that a folder is whole or not there."""
+
+import json
+import shutil
+
+import pytest
+import torch
+
+from deg_core.artifacts import Home
+from deg_core.contract.errors import InputError
+from deg_core.model import checkpoint
+from deg_core.model.checkpoint import full_weight_names, load_network, read_meta, save_checkpoint
+from deg_core.model.model import load_model, pick_dtype
+from tests.model import tiny
+
+
+@pytest.fixture
+def home(tmp_path):
+    return Home(tmp_path / "home")
+
+
+@pytest.fixture(params=[0, 4], ids=["full", "lora"])
+def saved(request, base, tmp_path):
+    """(network, meta, folder) of a checkpoint; a full one has trained weights."""
+    network, meta, folder = tiny.write_checkpoint(tmp_path / "checkpoint", base, request.param)
+    with torch.no_grad():
+        network.heads.temperatures.copy_(torch.tensor([1.5, 0.5, 2.0, 0.7]))
+        for name in () if request.param else full_weight_names(network.backbone):
+            network.backbone.weights[name].mul_(1.01)
+        for pair in network.adapters.values():
+            for half in pair:
+                half.copy_(half.bfloat16())
+    return network, meta, save_checkpoint(folder, network, meta)
+
+
+def test_a_round_trip_gives_the_same_bits(saved, home):
+    network, meta, folder = saved
+    loaded, found = load_network(folder, home)
+    assert found == meta
+    for one, other in zip(loaded.heads.state_dict().items(), network.heads.state_dict().items(), strict=True):
+        assert one[0] == other[0] and torch.equal(one[1], other[1])
+    assert loaded.adapters.keys() == network.adapters.keys()
+    for name, pair in network.adapters.items():
+        assert all(torch.equal(a, b) for a, b in zip(pair, loaded.adapters[name], strict=True))
+    assert loaded.backbone.weights.keys() == network.backbone.weights.keys()
+    for name, weight in network.backbone.weights.items():
+        assert torch.equal(weight, loaded.backbone.weights[name]), name
+
+
+def test_a_loaded_network_answers_alike(saved, home):
+    network, _, folder = saved
+    loaded, meta = load_network(folder, home)
+    network.scale = meta.lora_alpha / meta.lora_rank if meta.lora_rank else 1.0
+    context = network.tokens.encode_context("Invoice 4711.").ids
+    with torch.no_grad():
+        one, other = (n.read([context], exact=True).around[0] for n in (network, loaded))
+    assert torch.equal(one, other)
+
+
+@pytest.mark.parametrize("name", ["heads.safetensors", "weights"])
+@pytest.mark.parametrize("damage", ["cut", "empty", "gone", "other"])
+def test_a_damaged_file_is_an_input_error(saved, home, name, damage):
+    _, meta, folder = saved
+    weights = "adapters.safetensors" if meta.lora_rank else "backbone.safetensors"
+    path = folder / (weights if name == "weights" else name)
+    data = path.read_bytes()
+    if damage == "gone":
+        path.unlink()
+    elif damage == "other":
+        shutil.copy(folder / (weights if path.name == "heads.safetensors" else "heads.safetensors"), path)
+    else:
+        path.write_bytes(data[: len(data) // 2] if damage == "cut" else b"")
+    with pytest.raises(InputError, match="damaged"):
+        load_network(folder, home)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "cannot be read"),
+        ('{"base": "x"}', "cannot be read"),
+        ("[1]", "cannot be read"),
+        (None, "has no deg.json"),
+    ],
+)
+def test_a_bad_description_is_an_input_error(saved, text, message):
+    path = saved[2] / "deg.json"
+    path.unlink()
+    if text is not None:
+        path.write_text(text)
+    with pytest.raises(InputError, match=message):
+        read_meta(saved[2])
+
+
+def test_a_checkpoint_of_another_format_or_base_is_refused(saved, home, tmp_path):
+    _, meta, folder = saved
+    described = json.loads((folder / "deg.json").read_text())
+    (folder / "deg.json").write_text(json.dumps(described | {"format": "deg-checkpoint-v0"}))
+    with pytest.raises(InputError, match="deg-checkpoint-v0"):
+        load_network(folder, home)
+    other = tmp_path / "other"
+    shutil.copytree(meta.base, other)
+    config = json.loads((other / "config.json").read_text())
+    (other / "config.json").write_text(json.dumps(config | {"rms_norm_eps": 1e-3}))
+    (folder / "deg.json").write_text(json.dumps(described | {"base": str(other)}))
+    with pytest.raises(InputError, match="not the one"):
+        load_network(folder, home)
+    (folder / "deg.json").write_text(json.dumps(described | {"base": str(tmp_path / "nowhere")}))
+    with pytest.raises(InputError, match="nowhere"):
+        load_network(folder, home)
+
+
+def test_saving_replaces_a_folder_and_leaves_nothing_else(saved):
+    network, meta, folder = saved
+    meta.step = 8
+    (folder / "stray").write_text("of the older one")
+    save_checkpoint(folder, network, meta)
+    assert read_meta(folder).step == 8 and not (folder / "stray").exists()
+    assert [path.name for path in folder.parent.iterdir() if path.name.startswith(".")] == []
+
+
+def test_a_save_that_dies_while_deleting_the_older_one_leaves_a_whole_folder(saved, home, monkeypatch):
+    network, meta, folder = saved
+    meta.step = 8
+
+    def dies(path, ignore_errors=False):
+        for file in [file for file in path.rglob("*") if file.is_file()][:1]:
+            file.unlink()
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(checkpoint.shutil, "rmtree", dies)
+        save_checkpoint(folder, network, meta)
+    assert load_network(folder, home)[1].step == 8
+
+
+def test_a_save_that_fails_leaves_the_older_one(saved, home, monkeypatch):
+    network, meta, folder = saved
+    expected = {path.name: path.read_bytes() for path in folder.iterdir()}
+
+    def full_disk(*args, **kwargs):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(checkpoint.json, "dumps", full_disk)
+    with pytest.raises(OSError, match="No space"):
+        save_checkpoint(folder, network, meta)
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == expected
+    assert [path.name for path in folder.parent.iterdir() if path.name.startswith(".")] == []
+
+
+def test_a_model_without_a_checkpoint_is_an_input_error(home, monkeypatch):
+    monkeypatch.setattr("deg_core.model.model.shipped_checkpoint", lambda: None)
+    with pytest.raises(InputError, match="no champion"):
+        load_model(home=home)
+    with pytest.raises(InputError, match=r"no deg\.json"):
+        load_model(home.root / "nothing", home=home)
+
+
+def test_compute_types_are_named():
+    cpu = torch.device("cpu")
+    assert pick_dtype("float32", cpu) is torch.float32 and pick_dtype(torch.bfloat16, cpu) is torch.bfloat16
+    assert pick_dtype(None, cpu) is pick_dtype("auto", cpu)
+    with pytest.raises(InputError, match="float8"):
+        pick_dtype("float8", cpu)
