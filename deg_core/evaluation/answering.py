@@ -15,9 +15,9 @@ from deg_core.evaluation.baseline import Baseline, BaselineAnswer
 from deg_core.evaluation.compare import Answer, compare
 from deg_core.evaluation.metrics import BASELINE, OURS
 from deg_core.evaluation.sample import Case
-from deg_core.runtime.engine import fill
 from deg_core.model.model import load_model
 from deg_core.pools.schemas import Schemas
+from deg_core.runtime.engine import fill
 
 WARM_UP_TOKENS = 8
 
