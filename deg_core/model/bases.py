@@ -39,9 +39,8 @@ def base_folder(base: str, home: Home) -> Path:
 
 
 def base_hash(folder: str | Path) -> str:
-    """Content hash of a backbone: its weights, config and tokenizer."""
-    files = sorted([*Path(folder).glob("*.safetensors"), *(Path(folder) / name for name in NEEDED)])
-    return fingerprint({path.name: hash_file(path) for path in files})
+    """Content hash of a backbone's weights; config and tokenizer files differ in form between versions of their writers."""
+    return fingerprint({path.name: hash_file(path) for path in sorted(Path(folder).glob("*.safetensors"))})
 
 
 def _embedded(home: Home) -> Path:
