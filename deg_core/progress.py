@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 class Bar(Protocol):
@@ -42,12 +45,15 @@ class Silent:
 
 
 class Terminal:
-    """Rich progress bars on standard error, so that standard output stays for results."""
+    """Rich progress bars on standard error, so that standard output stays for results.
 
-    def __init__(self) -> None:
+    console: where else they go. Lines that others print to the same console appear above a bar.
+    """
+
+    def __init__(self, console: Console | None = None) -> None:
         from rich.console import Console
 
-        self._console = Console(stderr=True)
+        self._console = console or Console(stderr=True)
         self._live = None
 
     @contextmanager

@@ -20,7 +20,7 @@ from deg_core.artifacts import Home  # noqa: E402
 from deg_core.training import guard  # noqa: E402
 from deg_core.training.launch import stop_tree  # noqa: E402
 
-START_LIMIT_S = 120
+START_LIMIT_S = 600  # the first start makes the database: 10 s, minutes where the machine is busy
 PREFECT = [sys.executable, "-m", "prefect"]
 
 

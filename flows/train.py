@@ -19,10 +19,10 @@ def train(
     """Build what pools need, then train; a run that was stopped goes on from its last checkpoint.
 
     Args:
-        settings: The run.
+        settings: Steps, learning rates, adapters, memory and processes.
         pools: Where its examples come from.
         data: The generated documents, for the source 'own'.
-        memory: Measure memory first; empty plans analytically.
+        memory: Measure memory first with these settings; None = the plan is analytic.
     """
     folders = [pool.path for pool in build_pools(data, pools, as_task)]
     plan = as_task(steps.calibrate_memory, memory).path if memory else None

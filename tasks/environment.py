@@ -23,10 +23,15 @@ def load_environment() -> None:
             os.environ.setdefault(name, value)
 
 
+def started_by_worker() -> bool:
+    """Whether this is the process of a flow run that a worker started."""
+    return bool(os.environ.get("PREFECT__FLOW_RUN_ID"))
+
+
 def die_with_worker() -> None:
     """In the process of a flow run that a worker started: end when the worker ends.
 
     A worker that is killed would leave the run going on, unseen, while the server calls it crashed.
     """
-    if os.environ.get("PREFECT__FLOW_RUN_ID"):
+    if started_by_worker():
         die_with_parent(os.getppid())

@@ -1,17 +1,25 @@
-"""Progress of a step on the Prefect page: milestone lines to the run's log, bars as progress artifacts."""
+"""Progress of a step on the Prefect page: milestone lines to the run's log, bars as progress artifacts.
+
+A flow that was started by hand draws its bars in the terminal too.
+"""
 
 from __future__ import annotations
 
+import logging
 import re
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from uuid import UUID
 
 from prefect.artifacts import create_progress_artifact, update_progress_artifact
 from prefect.logging import get_run_logger
+from prefect.logging.handlers import PrefectConsoleHandler
+from rich.console import Console
+from rich.theme import Theme
 
-from deg_core.progress import Bar
+from deg_core.progress import Bar, Terminal
+from tasks.environment import started_by_worker
 
 UPDATE_EVERY_S = 2.0
 
@@ -43,20 +51,43 @@ class _ArtifactBar:
         return ", ".join(part for part in (f"{self._description}: {count}", self._note) if part)
 
 
+class _Bars:
+    """The same count in several places."""
+
+    def __init__(self, bars: list[Bar]):
+        self._bars = bars
+
+    def advance(self, n: float = 1, note: str = "") -> None:
+        for bar in self._bars:
+            bar.advance(n, note)
+
+
 class PrefectProgress:
     """A `deg_core.progress.Progress` inside a task or flow run."""
 
     def __init__(self) -> None:
         self._logger = get_run_logger()
+        self._console = None if started_by_worker() else _log_console()
 
     @contextmanager
     def bar(self, description: str, total: float | None) -> Iterator[Bar]:
-        bar = _ArtifactBar(description, total)
-        yield bar
-        bar.write()
+        artifact = _ArtifactBar(description, total)
+        bars: list[Bar] = [artifact]
+        with ExitStack() as stack:
+            if self._console:
+                stack.enter_context(self._console.use_theme(Theme()))  # Prefect's own lacks the styles of bars
+                bars.append(stack.enter_context(Terminal(self._console).bar(description, total)))
+            yield _Bars(bars)
+        artifact.write()
 
     def say(self, line: str) -> None:
         self._logger.info("%s", line)
+
+
+def _log_console() -> Console | None:
+    """The console of Prefect's log lines, which then print above a bar; None where logging is set up without one."""
+    handlers = logging.getLogger().handlers
+    return next((handler.console for handler in handlers if isinstance(handler, PrefectConsoleHandler)), None)
 
 
 def artifact_key(text: str) -> str:

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from deg_core import steps
 from deg_core.artifacts import Home, Manifest
-from deg_core.chain import build_pools, checkpoint_of, direct, judge, nightly, own_data
+from deg_core.chain import Night, build_pools, checkpoint_of, direct, judge, nightly, own_data
 from deg_core.cli.options import HomeOption, home_of, takes_settings
 from deg_core.cli.outcome import NegativeAnswerError, err
 from deg_core.config import (
@@ -126,7 +126,11 @@ def gate(
 def run_nightly(settings: NightlySettings, home: HomeOption = None) -> None:
     """Run the whole chain; steps whose inputs did not change are not run again. Exit code 1: not promoted."""
     place = home_of(home)
-    night = nightly(settings, place, direct(place, Terminal()))
+    report_night(nightly(settings, place, direct(place, Terminal())))
+
+
+def report_night(night: Night) -> None:
+    """Every artifact of a night, then the gate's answer; raises NegativeAnswerError where it is no."""
     for manifest in night.manifests:
         report(manifest)
     _answer(night.decision)

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import signal
-import sys
-from types import FrameType
-
 import typer
 
 from deg_core.cli import chain, doctor, fill, models, sql, validate
-from deg_core.cli.outcome import exit_code
+from deg_core.cli.outcome import run
 
 app = typer.Typer(
     name="deg",
@@ -26,13 +22,7 @@ for group in (fill, validate, chain, models, sql, doctor):
 
 def main() -> None:
     """Entry point of the console script."""
-    signal.signal(signal.SIGTERM, _terminate)
-    sys.exit(exit_code(lambda: app(standalone_mode=False)))
-
-
-def _terminate(number: int, frame: FrameType | None) -> None:
-    """SIGTERM unwinds the stack, so that children are stopped on the way."""
-    raise KeyboardInterrupt
+    run(app)
 
 
 if __name__ == "__main__":

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import tempfile
 import traceback
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from types import FrameType
+from typing import NoReturn
 
+import typer
 from rich.console import Console
 from typer.exceptions import Abort, TyperException
 
@@ -23,6 +27,12 @@ err = Console(stderr=True, highlight=False)
 
 class NegativeAnswerError(Exception):
     """The command ran and the answer is no; the message says why (exit code 1)."""
+
+
+def run(app: typer.Typer) -> NoReturn:
+    """Be the process of a command line: run it and exit with its code."""
+    signal.signal(signal.SIGTERM, _terminate)
+    sys.exit(exit_code(lambda: app(standalone_mode=False)))
 
 
 def exit_code(command: Callable[[], int | None]) -> int:
@@ -42,6 +52,11 @@ def exit_code(command: Callable[[], int | None]) -> int:
         expected = str(error) if isinstance(error, DegError) else f"{type(error).__name__}: {error}"
         line = expected.splitlines()[0] if expected.strip() else type(error).__name__
         return _say(f"{line}\nThe traceback is in {_write_traceback()}; rerun, or report it with that file.", BROKEN)
+
+
+def _terminate(number: int, frame: FrameType | None) -> None:
+    """SIGTERM unwinds the stack, so that children are stopped on the way."""
+    raise KeyboardInterrupt
 
 
 def _say(message: str, code: int) -> int:

@@ -139,12 +139,15 @@ def test_error_to_exit_code(error: BaseException, code: int, tmp_path: Path, mon
 
 
 def test_sigterm_unwinds_the_stack(tmp_path: Path):
-    program = "import time\nfrom deg_core.cli import main, outcome\n" + (
-        "import signal; signal.signal(signal.SIGTERM, main._terminate)\n"
+    program = (
+        "import time, typer\n"
+        "from deg_core.cli.outcome import run\n"
         "def command():\n"
         "    try:\n        print('ready', flush=True); time.sleep(60)\n"
         "    finally:\n        print('cleaned', flush=True)\n"
-        "raise SystemExit(outcome.exit_code(command))\n"
+        "app = typer.Typer()\n"
+        "app.command()(command)\n"
+        "run(app)\n"
     )
     process = subprocess.Popen([sys.executable, "-c", program], cwd=ROOT, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None and process.stdout.readline() == "ready\n"

@@ -28,6 +28,10 @@ def load(entrypoint: str):
     return load_flow_from_entrypoint(str(ROOT / entrypoint))
 
 
+def test_the_list_of_deployments_tells_them_apart():
+    assert len({entry["name"] for entry in CONFIG["deployments"]}) == len(CONFIG["deployments"])
+
+
 def test_every_flow_is_deployed_and_every_deployment_is_a_flow():
     assert {Path(entrypoint.split(":")[0]).name for entrypoint in DEPLOYMENTS} == FLOW_FILES
 

@@ -102,7 +102,7 @@ def test_set_up_is_complete_and_can_be_repeated(platform: Platform):
 
 
 def test_a_cancelled_two_rank_run_leaves_no_process(platform: Platform, tiny_base: Path):
-    deployment = platform.get("/deployments/name/train/deg")["id"]
+    deployment = platform.get("/deployments/name/train/train-checkpoint")["id"]
     data = {"train": 12, "val": 4, "test": 3, "corpus": 2}
     settings = {
         "base": str(tiny_base),
