@@ -78,6 +78,7 @@ def test_a_candidate_has_a_span(start, end):
         ("two a.m.?", "two a.m."),
         ("Boney M.'", "Boney M."),
         ("dogs'", "dogs'"),
+        ("‘Doubt Sets In…’", "‘Doubt Sets In…’"),
         ("to be continued...", "to be continued..."),
         ("What?!", "What?!"),
         ("Say what?.", "Say what?"),
