@@ -9,6 +9,7 @@ from typing import Any
 from prefect.cache_policies import NO_CACHE
 from prefect.client.schemas.objects import State, TaskRun
 from prefect.concurrency.sync import concurrency
+from prefect.settings import PREFECT_API_URL
 from prefect.tasks import Task
 
 from deg_core.artifacts import Home, Manifest
@@ -43,13 +44,17 @@ RESUMABLE: dict[str, Any] = {
 def run_step(step: Callable[..., Any], settings: Settings, *, exclusive: bool = False, **inputs: Any) -> Any:
     """Run a step inside a task run and publish what it made.
 
-    exclusive: hold the `gpu` concurrency limit meanwhile, where the server has one. A lease that is lost
-    does not stop the step: the OS lock of the training process is what protects the device.
+    exclusive: hold the `gpu` concurrency limit meanwhile, where the server has one (a server that the flow started
+    for itself has none). A lease that is lost does not stop the step: the OS lock of the training process is what
+    protects the device.
     """
-    slot = concurrency(GPU, strict=False, raise_on_lease_renewal_failure=False) if exclusive else nullcontext()
-    with slot:
-        made = step(settings, Home(), PrefectProgress(), **inputs)
+    limited = exclusive and PREFECT_API_URL.value()
+    with concurrency(GPU, strict=False, raise_on_lease_renewal_failure=False) if limited else nullcontext():
+        progress = PrefectProgress()
+        made = step(settings, Home(), progress, **inputs)
     for manifest in made if isinstance(made, list) else [made]:
         if isinstance(manifest, Manifest):
             publish_manifest(manifest)
+            if manifest.cached:
+                progress.say(f"{manifest.id} was there already; nothing was run")
     return made

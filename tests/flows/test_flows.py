@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
+from rich.theme import Theme
 
-from deg_core.artifacts import Home
+from deg_core.artifacts import Home, Manifest
 from deg_core.config import (
     DataSettings,
     EvaluateSettings,
@@ -82,6 +85,20 @@ def test_data_flow_shows_what_it_made_and_makes_it_once(home: Path):
     assert str(made.path) in shown["data"][0].data
 
 
+@pytest.mark.parametrize("by_worker", [False, True])
+def test_bars_are_drawn_in_the_terminal_of_a_flow_started_by_hand(
+    home: Path, monkeypatch: pytest.MonkeyPatch, by_worker: bool
+):
+    from flows.data_flow import data
+
+    console = Console(file=io.StringIO(), theme=Theme(inherit=False), width=100)
+    monkeypatch.setattr("tasks.progress._log_console", lambda: console)
+    monkeypatch.setattr("tasks.progress.started_by_worker", lambda: by_worker)
+    state = data(DATA, return_state=True)
+    assert ("22/22" in console.file.getvalue()) is not by_worker
+    assert artifacts_of(state.state_details.flow_run_id)["documents"][0].data == 100.0
+
+
 def test_an_error_of_the_user_is_not_tried_again(home: Path):
     from flows.fill import fill
 
@@ -127,3 +144,29 @@ def test_a_refused_night_is_complete_and_says_why(home: Path, monkeypatch: pytes
     monkeypatch.setattr("flows.nightly.chain.nightly", lambda settings, place, call: refused)
     state = nightly(NightlySettings(), return_state=True)
     assert (state.type.value, state.name, state.message) == ("COMPLETED", "NotPromoted", "extract_exact fell")
+
+
+def test_the_flow_from_a_shell_prints_its_artifacts_and_answers(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    from deg_core.chain import Night
+    from deg_core.cli.outcome import NegativeAnswerError
+    from deg_core.registry.gate import Decision
+    from flows.nightly import run_here
+
+    made = Manifest(kind="run", id="run-1", key="k", code_version="c", figures={"loss": 0.25}, path=home / "run-1")
+    given = []
+
+    def refused(settings: NightlySettings, place: Home, call: Any) -> Night:
+        given.append(settings)
+        return Night((made,), Decision(False, ["extract_exact fell"], {}))
+
+    monkeypatch.setattr("flows.nightly.chain.nightly", refused)
+    config = home / "night.yaml"
+    config.write_text("gate: { tolerance: 0.5 }\n")
+    with pytest.raises(NegativeAnswerError, match="extract_exact fell"):
+        run_here(config=config, assignments=["train.steps=20"])
+    assert (given[0].gate.tolerance, given[0].train.steps) == (0.5, 20)
+    printed = capsys.readouterr()
+    assert printed.out.splitlines()[-1] == str(made.path)
+    assert "loss" in printed.err and "0.25" in printed.err
