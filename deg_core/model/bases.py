@@ -20,6 +20,7 @@ from deg_core.contract.errors import InputError
 
 EMBEDDED = "smollm2-135m"
 NEEDED = ("config.json", "tokenizer.json")
+WRITER_KEYS = ("transformers_version", "torch_dtype", "dtype", "architectures", "_name_or_path")
 
 
 def base_folder(base: str, home: Home) -> Path:
@@ -39,8 +40,24 @@ def base_folder(base: str, home: Home) -> Path:
 
 
 def base_hash(folder: str | Path) -> str:
-    """Content hash of a backbone's weights; config and tokenizer files differ in form between versions of their writers."""
-    return fingerprint({path.name: hash_file(path) for path in sorted(Path(folder).glob("*.safetensors"))})
+    """Content hash of a backbone: its weights, config and tokenizer, whatever version of a library wrote them."""
+    folder = Path(folder)
+    config = json.loads((folder / "config.json").read_text())
+    return fingerprint(
+        {
+            "weights": {path.name: hash_file(path) for path in sorted(folder.glob("*.safetensors"))},
+            "config": {name: value for name, value in config.items() if name not in WRITER_KEYS},
+            "tokenizer": _tokenizer_content(json.loads((folder / "tokenizer.json").read_text())),
+        }
+    )
+
+
+def _tokenizer_content(body: dict[str, Any]) -> dict[str, Any]:
+    """Vocabulary, merges and added tokens; merges are pairs or texts, by the version of their writer."""
+    model = body["model"]
+    merges = [merge if isinstance(merge, str) else " ".join(merge) for merge in model.get("merges", [])]
+    added = [[token["id"], token["content"]] for token in body.get("added_tokens", [])]
+    return {"vocab": model["vocab"], "merges": merges, "added": added}
 
 
 def _embedded(home: Home) -> Path:
