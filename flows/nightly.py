@@ -1,5 +1,7 @@
 """Flow: the whole chain, every night. `python -m flows.nightly --config data/demo.yaml` runs it here and now."""
 
+from typing import Any
+
 import typer
 from prefect import flow
 from prefect.states import Completed, State
@@ -32,7 +34,7 @@ def run_here(settings: NightlySettings) -> None:
 
     Prints what `deg nightly` prints. Exit code 1: not promoted.
     """
-    state: State[Night] = nightly(settings, return_state=True)
+    state: State[Any] = nightly(settings, return_state=True)  # typed as a state of the state that the flow returns
     report_night(state.result())
 
 
