@@ -15,8 +15,8 @@ help: ## this list
 
 demo: $(RUNTIME) ## fill a sample document, then run the whole chain once at a small size (CPU, offline)
 	$(BIN)/deg fill --schema data/samples/schema.json --text data/samples/document.txt
-	$(BIN)/deg nightly --config data/demo.yaml
-	$(BIN)/deg sql field-accuracy
+	$(BIN)/python -m flows.nightly --config data/demo.yaml
+	$(BIN)/deg sql "SELECT mode, system, count(*) AS n, round(avg(correct::INT), 3) AS accuracy FROM eval_rows GROUP BY ALL ORDER BY ALL"
 
 test: $(RUNTIME) $(TESTING) ## the whole test suite
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest

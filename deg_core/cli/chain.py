@@ -13,6 +13,7 @@ from deg_core.artifacts import Home, Manifest
 from deg_core.chain import Night, build_pools, checkpoint_of, direct, judge, nightly, own_data
 from deg_core.cli.options import HomeOption, home_of, takes_settings
 from deg_core.cli.outcome import NegativeAnswerError, err
+from deg_core.cli.scoreboard import places, scoreboard
 from deg_core.config import (
     CalibrateSettings,
     DataSettings,
@@ -130,9 +131,14 @@ def run_nightly(settings: NightlySettings, home: HomeOption = None) -> None:
 
 
 def report_night(night: Night) -> None:
-    """Every artifact of a night, then the gate's answer; raises NegativeAnswerError where it is no."""
+    """Every artifact of a night, both systems side by side and the gate's answer; raises NegativeAnswerError where it is no."""
     for manifest in night.manifests:
         report(manifest)
+    made = {manifest.kind: manifest for manifest in reversed(night.manifests)}
+    if made.keys() >= {"eval", "fill"}:
+        err.print(scoreboard(made["eval"]))
+        for line in places(made["eval"], made["fill"]):
+            err.print(line, soft_wrap=True)
     _answer(night.decision)
 
 
