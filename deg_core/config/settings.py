@@ -18,7 +18,9 @@ class FillOptions(Settings):
 
     max_new_tokens: int = Field(256, ge=1, description="Tokens of a generated field without a bound of its own.")
     max_items: int | None = Field(None, ge=0, description="Items of an array that names no maximum.")
-    date_order: Literal["MDY", "DMY"] | None = Field(None, description="How to read 03/05/2026; empty = only if unambiguous.")
+    date_order: Literal["MDY", "DMY"] | None = Field(
+        None, description="How to read 03/05/2026; empty = only if unambiguous."
+    )
     default_offset: str | None = Field("Z", description="Offset of a date-time written without one.")
     temperature: float = Field(0.0, ge=0, description="Sampling temperature of generated text; needs a seed above 0.")
     seed: int | None = Field(None, description="Seed of sampling.")

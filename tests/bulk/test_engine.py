@@ -8,7 +8,6 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from tests.bulk.fake_filler import SCHEMA, FakeFiller, broken_factory, make_filler
 
 from deg_core.artifacts import read_manifest
 from deg_core.bulk.engine import fill_corpus
@@ -17,6 +16,7 @@ from deg_core.config import FillSettings
 from deg_core.contract import compile_schema
 from deg_core.contract.errors import DegError, InputError
 from deg_core.progress import Silent
+from tests.bulk.fake_filler import SCHEMA, FakeFiller, broken_factory, make_filler
 
 TEXTS = [f"document {number} with total {number * 7}" for number in range(26)]
 

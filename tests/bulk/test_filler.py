@@ -1,7 +1,6 @@
 from pathlib import Path
 
 import pytest
-from tests.bulk.fake_filler import SCHEMA, respond
 
 import deg_core
 from deg_core.bulk.documents import Document
@@ -10,6 +9,7 @@ from deg_core.bulk.job import FillJob
 from deg_core.bulk.shards import fill_documents
 from deg_core.config import FillOptions
 from deg_core.contract.errors import FillError
+from tests.bulk.fake_filler import SCHEMA, respond
 
 
 @pytest.fixture

@@ -4,10 +4,10 @@ import json
 
 import pytest
 from rich.console import Console
-from tests.results.test_views import add_fill, response
 
 from deg_core.contract.errors import InputError
 from deg_core.results.queries import NAMED, run_sql
+from tests.results.test_views import add_fill, response
 
 SPAN = {"mode": "extract.span", "field": "/name", "pointer": "/name"}
 
