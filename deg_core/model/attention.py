@@ -31,7 +31,7 @@ def attend(
     padding = q_NHD.shape[0] - rows.tokens
     if padding:
         outputs.append(outputs[0].new_zeros(padding, outputs[0].shape[1]))
-    own = [
+    own: list[LayerState] = [
         (k_GND[:, start : start + length], v_GND[:, start : start + length])
         for start, length in zip(rows.starts, rows.lengths, strict=True)
     ]

@@ -150,8 +150,8 @@ class Rows:
         blocks = []
         for low in range(start, end, QUERY_BLOCK):
             high = min(low + QUERY_BLOCK, end)
-            bias = full[: high - low, : high - low] if high - low > 1 else None
-            blocks.append(Block(low, high, start, self.prefixes[first], bias))
+            inner = full[: high - low, : high - low] if high - low > 1 else None
+            blocks.append(Block(low, high, start, self.prefixes[first], inner))
         return blocks
 
 

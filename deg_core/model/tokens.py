@@ -125,6 +125,8 @@ class Tokens:
     def _bytes(self, token_id: int) -> bytes:
         """Bytes of a token of a byte-level vocabulary, or of one whose byte tokens read <0x0A>."""
         token = self._tokenizer.id_to_token(token_id)
+        if token is None:
+            raise ValueError(f"the tokenizer has no token {token_id}")
         if BYTE_TOKEN.fullmatch(token):
             return bytes([int(token[3:5], 16)])
         if all(letter in BYTE_OF_LETTER for letter in token):

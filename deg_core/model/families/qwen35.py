@@ -171,7 +171,7 @@ class Qwen35:
         name, exact, weights = f"layers.{index}", not grouped, project.weights
         before = [rows.before(row, index) for row in range(len(rows))]
         qkv, z = project(f"{name}.qkvz", h_NE).split((self.channels, self.values), -1)
-        mixed, tails = convolve(qkv, weights[f"{name}.conv"], rows, [state and state[1] for state in before])
+        mixed, tails = convolve(qkv, weights[f"{name}.conv"], rows, [state[1] if state else None for state in before])
         q, k, v = silu(mixed, exact).split((self.keys, self.keys, self.values), -1)
         b, a = project(f"{name}.ba", h_NE).float().chunk(2, -1)
         steps = softplus(a + weights[f"{name}.dt_bias"].float(), exact)
@@ -182,7 +182,7 @@ class Qwen35:
             decay=-weights[f"{name}.a_log"].float().exp() * steps,
             beta=sigmoid(b, exact),
         )
-        out, states = delta_rule(inputs, rows, [state and state[0] for state in before], grouped)
+        out, states = delta_rule(inputs, rows, [state[0] if state else None for state in before], grouped)
         out = F.pad(out, (0, 0, 0, 0, 0, h_NE.shape[0] - rows.tokens)).to(h_NE.dtype)
         out = F.rms_norm(out, (self.value_dim,), weights[f"{name}.delta_norm"], self.eps).flatten(1)
         gated = (out * silu(z, exact)).to(h_NE.dtype)
