@@ -15,12 +15,13 @@ FILE = PROJECT / "prefect.env"
 
 
 def load_environment() -> None:
-    """Set every variable of prefect.env that is not set already; the home folders become absolute."""
+    """Set every variable of prefect.env that is not set already; the home folders become absolute and are made."""
     os.environ["DEG_HOME"] = str(Home().root)
     os.environ.setdefault("DEG_PROJECT", str(PROJECT))
     for name, value in dotenv_values(FILE).items():
         if value is not None:
             os.environ.setdefault(name, value)
+    Path(os.environ["PREFECT_HOME"]).mkdir(parents=True, exist_ok=True)  # Prefect makes no folder above its own
 
 
 def started_by_worker() -> bool:

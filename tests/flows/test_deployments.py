@@ -103,11 +103,12 @@ def test_environment_file_is_loaded_and_gives_way(monkeypatch, tmp_path):
 def test_a_flow_started_by_hand_has_the_environment_file(tmp_path: Path):
     shown = "from flows.data_flow import data; from prefect.settings import PREFECT_HOME; print(PREFECT_HOME.value())"
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PREFECT_")}
-    environment["DEG_HOME"] = str(tmp_path)
+    environment["DEG_HOME"] = str(tmp_path / "new")
     done = subprocess.run(
         [sys.executable, "-c", shown], cwd=ROOT, env=environment, capture_output=True, text=True, check=True
     )
-    assert done.stdout.splitlines()[-1] == f"{tmp_path}/prefect"
+    assert done.stdout.splitlines()[-1] == f"{tmp_path}/new/prefect"
+    assert (tmp_path / "new" / "prefect").is_dir()
 
 
 def test_a_flow_run_ends_with_its_worker(tmp_path: Path):
