@@ -65,9 +65,17 @@ class Home:
         self.root = Path(root or os.environ.get("DEG_HOME") or "deg-home").absolute()
 
     def folder(self, kind: str) -> Path:
-        """The folder of one kind of artifact: data pools memory runs calibrations evals fills models bases."""
+        """The folder of one kind of artifact: data pools memory runs calibrations evals fills models bases logs.
+
+        Raises InputError when it cannot be made.
+        """
         path = self.root / kind
-        path.mkdir(parents=True, exist_ok=True)
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(
+                f"cannot make {path} ({error.strerror}); set DEG_HOME to a folder that can be written"
+            ) from error
         return path
 
 

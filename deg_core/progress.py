@@ -53,7 +53,7 @@ class Terminal:
     def __init__(self, console: Console | None = None) -> None:
         from rich.console import Console
 
-        self._console = console or Console(stderr=True)
+        self._console = console or Console(stderr=True, emoji=False)
         self._live = None
 
     @contextmanager
@@ -82,7 +82,9 @@ class Terminal:
 
             class _RichBar:
                 def advance(self, n: float = 1, note: str = "") -> None:
-                    live.update(task, advance=n, **({"note": note} if note else {}))
+                    live.update(task, advance=n)
+                    if note:
+                        live.update(task, note=note)
 
             yield _RichBar()
 

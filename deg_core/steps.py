@@ -5,7 +5,6 @@ Imports of a step's package happen when it runs, so that a command that needs no
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +20,7 @@ from deg_core.config.settings import (
     TrainSettings,
 )
 from deg_core.contract.errors import InputError
+from deg_core.inputs import read_json
 from deg_core.progress import Progress
 
 if TYPE_CHECKING:
@@ -171,13 +171,3 @@ def newest(home: Home, kind: str, made_by: str) -> Manifest:
     if not found:
         raise InputError(f"{home.folder(kind)} holds nothing finished; run `{made_by}` first")
     return max(found, key=lambda manifest: (manifest.created, manifest.id))
-
-
-def read_json(path: Path) -> Any:
-    """A JSON file; raises InputError with the place of the error."""
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot read {path}: {error}") from error
-    except json.JSONDecodeError as error:
-        raise InputError(f"{path}:{error.lineno}:{error.colno}: not JSON ({error.msg})") from error

@@ -70,7 +70,7 @@ def fill_corpus(
     )
     job.open_corpus()
     corpus_hash = hash_tree(corpus)
-    return build_artifact(
+    found = build_artifact(
         home,
         "fills",
         kind="fill",
@@ -85,6 +85,8 @@ def fill_corpus(
         build=partial(_build, job, settings, progress, run_shards or run_in_workers),
         resume=True,
     )
+    _check_failures(found.counts["failed"], found.counts["read"], settings, found.path)
+    return found
 
 
 _CONTENT_SETTINGS = {"text_column", "id_column", "shard_documents", "options"}

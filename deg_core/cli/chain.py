@@ -22,6 +22,7 @@ from deg_core.config import (
     MemorySettings,
     NightlySettings,
     PoolSettings,
+    SourceSettings,
     TrainSettings,
 )
 from deg_core.contract.errors import InputError
@@ -159,17 +160,17 @@ def with_records(settings: PoolSettings, records: list[str] | None) -> PoolSetti
     """Pool settings whose sources are the --records options, where there are any."""
     if not records:
         return settings
-    return PoolSettings.model_validate({**settings.model_dump(), "sources": [_source(text) for text in records]})
+    return settings.model_copy(update={"sources": tuple(_source(text) for text in records)})
 
 
-def _source(text: str) -> dict[str, Any]:
+def _source(text: str) -> SourceSettings:
     path, colon, weight = text.rpartition(":")
     if not colon:
-        return {"records": text}
+        return SourceSettings(records=text)
     try:
-        return {"records": path, "weight": float(weight)}
+        return SourceSettings(records=path, weight=float(weight))
     except ValueError as error:
-        raise InputError(f"--records {text}: {weight!r} is no weight; write PATH or PATH:WEIGHT") from error
+        raise InputError(f"--records {text}: {weight!r} is no weight above 0; write PATH or PATH:WEIGHT") from error
 
 
 def _pools(home: Home, settings: PoolSettings) -> list[Manifest]:

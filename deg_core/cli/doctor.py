@@ -25,6 +25,7 @@ from rich.text import Text
 from deg_core.artifacts import Home
 from deg_core.cli.options import HomeOption, home_of
 from deg_core.cli.outcome import NegativeAnswerError
+from deg_core.contract.errors import InputError
 
 GIB = 1 << 30
 PACKAGES = ("torch", "transformers", "pyarrow", "duckdb", "prefect", "llguidance", "pydantic")
@@ -53,7 +54,7 @@ def doctor(
 ) -> None:
     """Check versions, machine, base model, home folder and Prefect. Exit code 1: something fails."""
     checks: list[Check] = []
-    out = Console(highlight=False)
+    out = Console(highlight=False, emoji=False)
     for check in run_checks(home_of(home)):
         checks.append(check)
         if not as_json:
@@ -133,8 +134,9 @@ def _home(home: Home) -> Check:
     try:
         with tempfile.TemporaryFile(dir=home.folder("logs")) as file:
             file.write(b"x")
-    except OSError as error:
-        return Check("home", "fail", f"{home.root}: {error.strerror}", "set DEG_HOME to a folder that can be written")
+    except (InputError, OSError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "is no folder that can be made"
+        return Check("home", "fail", f"{home.root}: {reason}", "set DEG_HOME to a folder that can be written")
     return Check("home", "ok", str(home.root))
 
 
@@ -146,7 +148,6 @@ def _base_model() -> Check:
 
 
 def _checkpoint(home: Home) -> Check:
-    from deg_core.contract.errors import InputError
     from deg_core.steps import filling_checkpoint
 
     try:

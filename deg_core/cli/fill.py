@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,11 +10,13 @@ import typer
 
 from deg_core import steps
 from deg_core.artifacts import Home
+from deg_core.bulk.documents import make_document
 from deg_core.chain import direct, own_data
 from deg_core.cli.chain import report
 from deg_core.cli.options import HomeOption, home_of, takes_settings
 from deg_core.config import DataSettings, FillSettings
 from deg_core.contract.errors import InputError
+from deg_core.inputs import read_json, read_text
 from deg_core.progress import Terminal
 
 
@@ -39,28 +40,21 @@ def fill(
         return
     if schema is not None:
         settings = settings.model_copy(update={"schema_path": str(schema)})
+    if settings.schema_path == steps.OWN and settings.corpus != steps.OWN:
+        raise typer.BadParameter("give the schema of its values with --schema", param_hint="--corpus")
     data = own_data(DataSettings(), direct(place, Terminal()), settings)
     report(steps.fill_corpus(settings, place, Terminal(), data=data.path if data else None))
 
 
 def fill_text(settings: FillSettings, home: Home, schema: Path, text: Path) -> dict[str, Any]:
     """The response of contract section 8 for one text."""
-    wanted, context = steps.read_json(schema), read_text(text)
+    wanted, document = read_json(schema), make_document(0, None, read_text(text), None, 0)
+    if document.text is None:
+        raise InputError(f"{text}: {document.error}")
     from deg_core.contract import compile_schema
     from deg_core.model.model import load_model
     from deg_core.runtime.engine import fill as fill_one
 
     compile_schema(wanted)
     model = load_model(steps.filling_checkpoint(settings.model, home), home=home)
-    return fill_one(model, context, wanted, **settings.options.model_dump())
-
-
-def read_text(path: Path) -> str:
-    """A UTF-8 text file, or standard input for "-"."""
-    try:
-        data = sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
-        return data.decode("utf-8")
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path} is not UTF-8 at byte {error.start}; convert it, e.g. with iconv") from error
+    return fill_one(model, document.text, wanted, **settings.options.model_dump())

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from deg_core.cli.options import HomeOption, home_of
 from deg_core.cli.outcome import err
@@ -36,7 +37,7 @@ def list_models(
     table = Table("status", "decided", "by", "checkpoint", "content")
     for model in found:
         place = str(model.checkpoint) if model.present else f"{model.checkpoint} (gone)"
-        table.add_row(model.status, model.at, model.by, place, model.content[:12])
+        table.add_row(model.status, model.at, model.by, Text(place), model.content[:12])
     Console().print(table)
 
 

@@ -22,7 +22,7 @@ from deg_core.contract.errors import DegError, FillError, InputError, ProblemsEr
 
 DONE, NO, USAGE, BROKEN, INTERRUPTED = 0, 1, 2, 3, 130
 
-err = Console(stderr=True, highlight=False)
+err = Console(stderr=True, highlight=False, emoji=False)
 
 
 class NegativeAnswerError(Exception):
@@ -77,7 +77,7 @@ def _write_traceback() -> Path:
     try:
         path = Home().folder("logs") / name
         path.write_text(text, encoding="utf-8")
-    except OSError:
+    except (InputError, OSError):
         path = Path(tempfile.gettempdir()) / f"deg-{name}"
         path.write_text(text, encoding="utf-8")
     return path

@@ -34,7 +34,7 @@ def sql(
     """Ask DuckDB: views eval_rows, eval_documents, fills, train_log, memory, promotions, quarantine, artifacts."""
     from deg_core.results.queries import NAMED, run_sql
 
-    out = Console()
+    out = Console(emoji=False)
     if query is None:
         for name, named in NAMED.items():
             out.print(f"[bold]{name:<18}[/bold] {named.about}", soft_wrap=True)

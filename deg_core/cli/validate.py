@@ -9,7 +9,7 @@ import typer
 
 from deg_core.cli.outcome import NegativeAnswerError, err
 from deg_core.contract.errors import InputError, SchemaError
-from deg_core.steps import read_json
+from deg_core.inputs import read_json
 
 RECORDS_SUFFIXES = (".jsonl", ".ndjson")
 
@@ -24,7 +24,9 @@ def validate(
     records: Annotated[bool, typer.Option("--records", help="Read it as a records file whatever its name.")] = False,
 ) -> None:
     """List every problem of a schema or a records file. Exit code 1: there are problems."""
-    if not file.is_file():
+    if file.is_dir():
+        raise InputError(f"{file} is a folder; name a file in it")
+    if not file.exists():
         raise InputError(f"there is no file {file}")
     if records or file.suffix.lower() in RECORDS_SUFFIXES:
         validate_records(file)
@@ -41,8 +43,10 @@ def validate_schema(file: Path) -> None:
     except SchemaError as error:
         for problem in error.problems:
             typer.echo(f"{file}: {problem}")
-        raise NegativeAnswerError(f"{len(error.problems)} problems in {file}") from error
-    err.print(f"{file}: {len(plan.fields)} fields, {len(plan.arrays)} arrays, plan {plan.fingerprint[:12]}")
+        raise NegativeAnswerError(f"{counted(len(error.problems), 'problem')} in {file}") from error
+    err.print(
+        f"{file}: {counted(len(plan.fields), 'field')}, {counted(len(plan.arrays), 'array')}, plan {plan.fingerprint[:12]}"
+    )
 
 
 def validate_records(file: Path) -> None:
@@ -50,13 +54,21 @@ def validate_records(file: Path) -> None:
     from deg_core.pools.records import Reject, read_records
 
     read = refused = 0
-    for line in read_records(file):
-        read += 1
-        if isinstance(line, Reject):
-            refused += 1
-            typer.echo(f"{file}: {line}")
-    err.print(f"{file}: {read} records read, {read - refused} valid, {refused} refused")
+    try:
+        for line in read_records(file):
+            read += 1
+            if isinstance(line, Reject):
+                refused += 1
+                typer.echo(f"{file}: {line}")
+    except OSError as error:
+        raise InputError(f"cannot read {file}: {error.strerror}") from error
+    err.print(f"{file}: {counted(read, 'record')} read, {read - refused} valid, {refused} refused")
     if refused:
-        raise NegativeAnswerError(f"{refused} of {read} records in {file} have problems")
+        raise NegativeAnswerError(f"{refused} of {counted(read, 'record')} in {file} refused")
     if not read:
         raise NegativeAnswerError(f"{file} holds no record")
+
+
+def counted(number: int, noun: str) -> str:
+    """A number with its noun in the right form."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -13,6 +13,7 @@ import yaml
 from pydantic import BaseModel, ValidationError
 
 from deg_core.contract.errors import InputError
+from deg_core.inputs import read_text
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -52,12 +53,13 @@ def nested_model(annotation: Any) -> type[BaseModel] | None:
 
 
 def _read_file(path: Path) -> dict[str, Any]:
+    text = read_text(path)
     try:
-        values = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot read settings from {path}: {error}") from error
+        values = yaml.safe_load(text)
     except yaml.YAMLError as error:
         raise InputError(f"{path} is neither YAML nor JSON: {error}") from error
+    except RecursionError as error:
+        raise InputError(f"{path}: nested too deeply to be read; flatten it") from error
     if values is None:
         return {}
     if not isinstance(values, dict):
@@ -68,7 +70,7 @@ def _read_file(path: Path) -> dict[str, Any]:
 def _parse_value(assignment: str, text: str) -> Any:
     try:
         return yaml.safe_load(text)
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, RecursionError) as error:
         raise InputError(f"--set {assignment!r}: the value is not YAML; quote it ({error})") from error
 
 

@@ -8,9 +8,9 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 
 
 class Settings(BaseModel):
-    """Frozen; an unknown key is an error, so a typo fails loudly."""
+    """Frozen; an unknown key is an error, so a typo fails loudly. Numbers are finite."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class FillOptions(Settings):
@@ -101,7 +101,9 @@ class TrainSettings(Settings):
     record_fork_tokens: int = Field(1200, ge=0, description="Fork tokens of a record and draw; 0 = no cap.")
     save_every: int = Field(50, ge=1, description="Steps between checkpoints.")
     nproc: int = Field(1, ge=1, description="Processes; more than one trains with ZeRO-2 under torchrun.")
-    device: str = Field("auto", description="auto, cpu or cuda.")
+    device: Literal["auto", "cpu", "cuda"] = Field(
+        "auto", description="Where to train; auto = CUDA where there is one."
+    )
     dtype: Literal["auto", "float32", "bfloat16"] = Field(
         "auto", description="Compute type; auto = bfloat16 where the machine multiplies it fast."
     )

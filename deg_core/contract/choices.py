@@ -35,7 +35,8 @@ def has_type(value: Any, json_type: str, nullable: bool = False) -> bool:
         return json_type == "boolean"
     if json_type == "integer":
         return isinstance(value, int) or (isinstance(value, float) and value.is_integer())
-    return isinstance(value, {"string": str, "number": (int, float)}.get(json_type, ()))
+    python_types: dict[str, tuple[type, ...]] = {"string": (str,), "number": (int, float)}
+    return isinstance(value, python_types.get(json_type, ()))
 
 
 def check_options(values: Sequence[Any], loc: str, report: Report) -> None:

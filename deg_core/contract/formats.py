@@ -55,7 +55,7 @@ def is_date_time(text: str) -> bool:
 def is_email(text: str) -> bool:
     """A dot-atom address of RFC 5321: local part up to 64, domain up to 255 characters."""
     match = _EMAIL.fullmatch(text)
-    return bool(match) and len(match[1]) <= 64 and len(match[2]) <= 255
+    return match is not None and len(match[1]) <= 64 and len(match[2]) <= 255
 
 
 def is_uri(text: str) -> bool:

@@ -68,7 +68,7 @@ def follow(place: Place, document: dict[str, Any], active: frozenset[str]) -> Ta
         if place.loc in active or place.loc in visited:
             raise RefError(loc, "recursive $ref: the depth of the value would be unknown; write the levels out")
         visited.append(place.loc)
-    kept = {key: annotations[key] for key in ("title", "description") if key in annotations}
+    kept: dict[str, Any] = {key: annotations[key] for key in ("title", "description") if key in annotations}
     return Target(place, kept, tuple(visited))
 
 

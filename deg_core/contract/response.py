@@ -49,7 +49,7 @@ def leaf_meta(field: FieldPlan, outcome: Outcome) -> dict[str, Any]:
         return {"mode": field.mode, **_decided_meta(field, outcome.probabilities)}
     if isinstance(outcome, Extracted):
         span = None if outcome.span is None else list(outcome.span)
-        meta = {"mode": field.mode, "confidence": outcome.confidence, "span": span}
+        meta: dict[str, Any] = {"mode": field.mode, "confidence": outcome.confidence, "span": span}
         if outcome.null_reason is not None:
             meta["null_reason"] = outcome.null_reason
         if outcome.assumed_offset:

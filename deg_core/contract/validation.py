@@ -41,4 +41,5 @@ _FORMATS = _format_checker()
 
 def validator_of(schema: Mapping[str, Any], draft: type[Validator]) -> Validator:
     """A validator of values against a schema that is known to be valid in its draft."""
-    return _exact_class(draft)(schema, format_checker=_FORMATS)
+    # a class is hashable, which mypy does not see behind a protocol with members
+    return _exact_class(draft)(schema, format_checker=_FORMATS)  # type: ignore[arg-type]

@@ -71,7 +71,7 @@ class Baseline:
         self._head, self._tail = _chat_frame(tokenizer)
         self._network = load_network(folder, dtype, device)
         vocabulary = self._network.config.get_text_config().vocab_size
-        self._engine = llguidance.hf.from_tokenizer(tokenizer, n_vocab=vocabulary)
+        self._engine = llguidance.hf.from_tokenizer(tokenizer, n_vocab=vocabulary)  # type: ignore[arg-type]  # a fast one
         self._mask = llguidance.numpy.allocate_token_bitmask(1, vocabulary)
 
     def grammar(self, schema: Mapping[str, Any], limits: Mapping[str, int]) -> Grammar:
@@ -152,7 +152,7 @@ def load_network(folder: str | Path, dtype: str, device: str) -> PreTrainedModel
     network = AutoModelForCausalLM.from_pretrained(str(folder), dtype=DTYPES[dtype], attn_implementation="sdpa")
     if torch.device(device).type == "cpu":
         _use_torch_functions(network)
-    return network.to(device).eval()
+    return network.to(device).eval()  # type: ignore[arg-type]  # its decorator hides that a name will do
 
 
 def faster_dtype(folder: str | Path, *, prompt_tokens: int = 256, steps: int = 16, rounds: int = 4) -> str:

@@ -13,7 +13,7 @@ from deg_core.artifacts import Home, Manifest, build_artifact, hash_tree, source
 from deg_core.config import CalibrateSettings
 from deg_core.contract.errors import InputError
 from deg_core.model.checkpoint import load_network, save_checkpoint
-from deg_core.model.heads import CALIBRATED_KINDS, SpanLogits
+from deg_core.model.heads import CALIBRATED_KINDS, CountLogits, SpanLogits
 from deg_core.model.model import pick_device, pick_dtype
 from deg_core.model.network import Network
 from deg_core.pools.example import Example, Fork
@@ -89,6 +89,7 @@ def collect(network: Network, examples: list[Example], progress: Progress) -> di
                 reading = network.read([example.context], exact=True)
                 outputs = network.answer(reading, [(0, fork) for fork in forks], exact=True)
                 for fork, output in zip(forks, outputs, strict=True):
+                    assert not isinstance(output, CountLogits)  # counts have no temperature
                     cases[fork.kind].extend(fork_cases(fork, output))
             bar.advance()
     return cases

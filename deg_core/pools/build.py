@@ -215,7 +215,8 @@ def _records_file(source: SourceSettings, own_records: Path | None) -> Path:
         path = Path(source.records)
     refuse_evaluation_only(path)
     if not path.is_file():
-        raise InputError(f"the records file {path} does not exist; give a JSON Lines file")
+        wrong = "is a folder" if path.is_dir() else "does not exist"
+        raise InputError(f"the records file {path} {wrong}; give a JSON Lines file")
     return path.absolute()
 
 

@@ -65,12 +65,12 @@ def refuse_evaluation_only(path: Path) -> None:
 def _contexts(path: Path) -> Iterable[tuple[str, str]]:
     if not path.is_file():
         raise InputError(f"the guard file {path} does not exist")
-    with open(path, encoding="utf-8") as file:
+    with open(path, "rb") as file:
         for number, line in enumerate(file, 1):
             if not line.strip():
                 continue
             try:
                 record = json.loads(line)
                 yield str(record.get("uid", number)), render_context(record["context"])
-            except (ValueError, KeyError, AttributeError, TypeError, RequestError) as error:
+            except (ValueError, KeyError, AttributeError, TypeError, RecursionError, RequestError) as error:
                 raise InputError(f"the guard file {path}, line {number}: no record with a context ({error})") from error

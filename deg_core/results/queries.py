@@ -118,7 +118,7 @@ class Result:
         table = Table(title=title, title_justify="left", header_style="bold")
         for place, column in enumerate(self.columns):
             numeric = any(isinstance(row[place], int | float | Decimal) for row in self.rows)
-            table.add_column(column, justify="right" if numeric else "left", overflow="fold")
+            table.add_column(Text(column), justify="right" if numeric else "left", overflow="fold")
         for row in self.rows:
             table.add_row(*(Text("" if value is None else _cell(value)) for value in row))
         return table

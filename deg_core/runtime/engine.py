@@ -260,6 +260,7 @@ def _settle(model: Model, question: Question, output: Output) -> None:
             plan, task.document, _numpy(output.start), _numpy(output.end), temperature, task.options
         )
     else:
+        assert isinstance(output, torch.Tensor)
         probabilities = np.exp(log_softmax(_numpy(output), temperature))
         task.outcomes[question.pointer] = Decided(tuple(probabilities.tolist()))
 

@@ -14,7 +14,7 @@ import torch
 import torch.distributed as dist
 
 from deg_core.artifacts import Home, hash_tree
-from deg_core.contract.errors import DegError
+from deg_core.contract.errors import DegError, InputError
 from deg_core.model.bases import base_hash
 from deg_core.model.checkpoint import CheckpointMeta, save_checkpoint
 from deg_core.model.model import pick_device, pick_dtype
@@ -68,6 +68,8 @@ class Trainer:
         self.job, self.settings, self.say = job, settings, say
         device = pick_device(settings.device)
         if device.type == "cuda":
+            if not torch.cuda.is_available():
+                raise InputError("device is cuda, but torch sees no CUDA device here; set device to cpu or auto")
             device = torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))
             torch.cuda.set_device(device)
         self.ranks = Ranks(device)

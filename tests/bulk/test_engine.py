@@ -87,6 +87,8 @@ def test_too_many_failures_stop_the_fill_but_keep_its_parts(home, write_corpus, 
         fill(home, corpus, checkpoint, run_shards=None, max_failed_share=0.3)
     assert not workers_of(os.getpid())
     assert fill(home, corpus, checkpoint, max_failed_share=0.5).counts["failed"] == 3
+    with pytest.raises(InputError, match="3 of 8"):
+        fill(home, corpus, checkpoint, max_failed_share=0.25)
 
 
 def test_unusable_inputs(home, write_corpus, checkpoint, tmp_path):

@@ -14,6 +14,7 @@ import pytest
 from deg_core.artifacts import Home, Manifest, write_manifest
 from deg_core.cli import outcome
 from deg_core.contract.errors import DegError, FillError, InputError
+from deg_core.inputs import read_json
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = {"type": "object", "properties": {"total": {"type": "number"}}, "required": ["total"]}
@@ -41,7 +42,7 @@ def test_valid_schema_is_0(tmp_path: Path):
     (tmp_path / "s.json").write_text(json.dumps(SCHEMA))
     done = deg(tmp_path, "validate", str(tmp_path / "s.json"))
     assert (done.returncode, done.stdout) == (0, "")
-    assert "1 fields" in done.stderr
+    assert "1 field, 0 arrays" in done.stderr
 
 
 def test_every_problem_of_a_schema_is_printed_and_is_1(tmp_path: Path):
@@ -70,13 +71,21 @@ def test_bad_records_are_1_with_their_lines(tmp_path: Path):
         (["train", "--stesp", "3"], "No such option"),
         (["train", "--steps", "three"], "--steps"),
         (["train", "--set", "stesp=3"], "did you mean steps?"),
-        (["nightly", "--config", "absent.yaml"], "cannot read settings"),
+        (["nightly", "--config", "absent.yaml"], "cannot read absent.yaml"),
         (["fill", "--text", "absent.txt"], "give --schema"),
         (["fill", "--schema", "absent.json", "--text", "absent.txt"], "absent.json"),
         (["sql", "selct 1"], "DuckDB"),
         (["sql", "field-acuracy"], "did you mean field-accuracy?"),
         (["models", "promote", "absent"], "absent"),
         (["calibrate", "--records", "absent.jsonl"], "run `deg train` first"),
+        (["validate", "."], ". is a folder"),
+        (["pools", "--records", "tests"], "tests is a folder; give a JSON Lines file"),
+        (["pools", "--records", "a.jsonl:0"], "--records a.jsonl:0: '0' is no weight above 0"),
+        (["pools", "--records", "a.jsonl:x:"], "--records a.jsonl:x:: '' is no weight"),
+        (["pools", "--records", "a.jsonl:inf"], "'inf' is no weight"),
+        (["train", "--device", "tpu"], "--device"),
+        (["train", "--set", "lr_heads=.inf"], "lr_heads: Input should be a finite number"),
+        (["fill", "--corpus", "data/samples"], "give the schema of its values with --schema"),
     ],
 )
 def test_wrong_usage_and_unreadable_input_are_2(tmp_path: Path, arguments: list[str], told: str):
@@ -85,6 +94,37 @@ def test_wrong_usage_and_unreadable_input_are_2(tmp_path: Path, arguments: list[
     assert told in done.stderr
     assert done.stdout == ""
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"", "is empty"),
+        (b"{a: 1}", ":1:2: not JSON"),
+        (b"\x00\xff", "is not UTF-8 at byte 1"),
+        (b"[" * 100_000, "nested too deeply"),
+        (b'{"type": "object", "type": "object"}', "the key 'type' twice"),
+    ],
+)
+def test_a_file_that_is_no_json_is_told_with_its_place(tmp_path: Path, content: bytes, told: str):
+    (tmp_path / "s.json").write_bytes(content)
+    with pytest.raises(InputError) as caught:
+        read_json(tmp_path / "s.json")
+    assert str(tmp_path / "s.json") in str(caught.value) and told in str(caught.value)
+
+
+def test_a_byte_order_mark_is_no_part_of_json(tmp_path: Path):
+    (tmp_path / "s.json").write_bytes(b'\xef\xbb\xbf{"a": 1}')
+    assert read_json(tmp_path / "s.json") == {"a": 1}
+
+
+@pytest.mark.parametrize(("content", "told"), [(b" \n", "empty document"), (b"a\0b", "binary data, not text")])
+def test_a_text_that_is_none_is_2(tmp_path: Path, content: bytes, told: str):
+    (tmp_path / "s.json").write_text(json.dumps(SCHEMA))
+    (tmp_path / "t.txt").write_bytes(content)
+    done = deg(tmp_path, "fill", "--schema", str(tmp_path / "s.json"), "--text", str(tmp_path / "t.txt"))
+    assert done.returncode == 2
+    assert f"{tmp_path / 't.txt'}: {told}" in done.stderr
 
 
 def test_sql_prints_rows_on_standard_output(tmp_path: Path):
@@ -101,6 +141,13 @@ def test_generate_prints_the_folder_and_is_reused(tmp_path: Path):
     assert (folder / "manifest.json").is_file() and folder.is_relative_to(tmp_path)
     assert second.stdout == first.stdout
     assert "was there already" in second.stderr and "was there already" not in first.stderr
+
+
+def test_a_home_that_cannot_be_made_is_2(tmp_path: Path):
+    (tmp_path / "file").write_text("")
+    done = deg(tmp_path / "file", "generate")
+    assert done.returncode == 2
+    assert f"cannot make {tmp_path / 'file' / 'data'}" in done.stderr and "set DEG_HOME" in done.stderr
 
 
 def test_doctor_says_what_to_do(tmp_path: Path):

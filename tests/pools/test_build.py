@@ -232,6 +232,9 @@ def test_a_guard_file_is_read_whole_or_refused(write):
         Guard.read([write(to_lines([{"context": "a"}, {"uid": "b"}]))])
     with pytest.raises(InputError, match="does not exist"):
         Guard.read(["/nowhere/eval.jsonl"])
+    binary = write(b"\xff\xfe\x00\n", "guard.bin")
+    with pytest.raises(InputError, match="line 1: no record with a context"):
+        Guard.read([binary])
 
 
 def start(records: Path, base: Path, home: Path, workers: int) -> subprocess.Popen:

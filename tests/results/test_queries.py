@@ -91,6 +91,8 @@ def test_formats(home):
     assert header == ["s", "x", "n", "z", "d", "t", "c"]
     assert row == ["a,[b]", "1.5", "NaN", "", "2026-01-02", '{"k": [1, 2]}', "12.30"]
     out = io.StringIO()
+    Console(file=out, width=120).print(run_sql(home, "SELECT 'x[red]y'").table())
+    assert "'x[red]y'" in out.getvalue()
     Console(file=out, width=120).print(result.table())
     assert "a,[b]" in out.getvalue() and "2026-01-02" in out.getvalue()
 
