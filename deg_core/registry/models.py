@@ -65,7 +65,7 @@ def champion(home: Home) -> Path | None:
     folder = Path(pointer["checkpoint"])
     if not folder.is_dir():
         raise InputError(
-            f"the champion {folder} is gone; restore the folder, or go back to the previous one: deg rollback"
+            f"the champion {folder} is gone; restore the folder, or go back to the previous one: deg models rollback"
         )
     return folder
 

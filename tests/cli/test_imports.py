@@ -12,7 +12,10 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.mark.parametrize("module", ["deg_core.cli.main", "deg_core.chain", "deg_core.training.launch"])
+@pytest.mark.parametrize(
+    "module",
+    ["deg_core.contract", "deg_core.values", "deg_core.cli.main", "deg_core.chain", "deg_core.training.launch"],
+)
 def test_light_modules_import_neither_torch_nor_prefect(module: str):
     program = (
         f"import sys, {module}; print([name for name in ('torch', 'prefect', 'transformers') if name in sys.modules])"
@@ -41,3 +44,29 @@ def test_the_library_knows_neither_prefect_nor_the_flows():
 
 def test_tasks_do_not_know_the_flows():
     assert not {str(path) for path in (ROOT / "tasks").rglob("*.py") if "flows" in imported(path)}
+
+
+LAYERS = (("contract",), ("values",), ("model",), ("runtime",), ("pools", "training", "evaluation", "bulk"))
+
+
+def test_imports_of_the_library_go_one_way():
+    layer_of = {name: layer for layer, names in enumerate(LAYERS) for name in names}
+    for name, layer in layer_of.items():
+        files = list((ROOT / "deg_core" / name).rglob("*.py"))
+        assert files
+        for path in files:
+            above = {other for other in own_packages(path) if layer_of.get(other, layer) > layer}
+            assert not above, f"{path} imports {above}"
+
+
+def own_packages(path: Path) -> set[str]:
+    """Packages of deg_core that a file imports, wherever in it."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module == "deg_core":
+            names |= {f"deg_core.{alias.name}" for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names.add(node.module)
+    return {name.split(".")[1] for name in names if name.startswith("deg_core.")}
