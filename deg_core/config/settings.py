@@ -84,7 +84,7 @@ class TrainSettings(Settings):
     budget_tokens: int = Field(3000, ge=128, description="Trunk and fork tokens of a step and process.")
     max_records: int = Field(32, ge=1, description="Records of a step and process at most.")
     lr_trunk: float = Field(2e-4, gt=0, description="Peak learning rate of adapters or trunk weights.")
-    lr_heads: float = Field(1e-3, gt=0, description="Peak learning rate of the heads.")
+    lr_heads: float = Field(2e-4, gt=0, description="Peak learning rate of the heads.")
     warmup_steps: int = Field(10, ge=0, description="Steps of linear warm-up.")
     weight_decay: float = Field(0.01, ge=0, description="AdamW decay.")
     clip_norm: float = Field(1.0, gt=0, description="Global gradient norm to clip at.")

@@ -8,12 +8,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import torch
+import torch.nn.functional as F  # noqa: N812
 
 from deg_core.artifacts import Home, Manifest, build_artifact, hash_tree, source_version
 from deg_core.config import CalibrateSettings
 from deg_core.contract.errors import InputError
 from deg_core.model.checkpoint import load_network, save_checkpoint
-from deg_core.model.heads import CALIBRATED_KINDS, CountLogits, SpanLogits
+from deg_core.model.heads import CALIBRATED_KINDS, MAX_SPAN_TOKENS, CountLogits, SpanLogits
 from deg_core.model.model import pick_device, pick_dtype
 from deg_core.model.network import Network
 from deg_core.pools.example import Example, Fork
@@ -23,6 +24,7 @@ from deg_core.progress import Progress
 LOWEST, HIGHEST = 0.05, 20.0
 SEARCH_STEPS = 30
 MIN_FORKS = 8
+MAX_OUTCOMES = 4096
 
 Case = tuple[torch.Tensor, torch.Tensor]
 
@@ -96,12 +98,21 @@ def collect(network: Network, examples: list[Example], progress: Progress) -> di
 
 
 def fork_cases(fork: Fork, output: torch.Tensor | SpanLogits) -> Iterator[Case]:
-    """Hard-target cases of one fork: two (start and end) for an extract fork, else one."""
+    """The hard-target case of a fork. Of an extract fork: null, the gold spans and the MAX_OUTCOMES likeliest spans."""
     if isinstance(output, SpanLogits):
-        null = torch.tensor([len(output.start) - 1])
-        spans = torch.from_numpy(fork.spans).long()
-        yield output.start.double().cpu(), spans[:, 0].unique() if len(spans) else null
-        yield output.end.double().cpu(), (spans[:, 1] - 1).unique() if len(spans) else null
+        first, last = (bound.double().cpu() for bound in output.bounds())
+        gold = torch.from_numpy(fork.spans).long().reshape(-1, 2)
+        gold = gold[gold[:, 1] - gold[:, 0] <= MAX_SPAN_TOKENS].unique(dim=0)
+        if len(fork.spans) and not len(gold):
+            return
+        null = output.null.double().cpu()[None]
+        windows = F.pad(last, (0, MAX_SPAN_TOKENS - 1), value=-math.inf).unfold(0, MAX_SPAN_TOKENS, 1)
+        spans = first[:, None] + windows
+        found = spans[gold[:, 0], gold[:, 1] - 1 - gold[:, 0]]
+        spans[gold[:, 0], gold[:, 1] - 1 - gold[:, 0]] = -math.inf
+        others = spans.flatten().topk(min(MAX_OUTCOMES, spans.numel())).values
+        right = torch.arange(1, 1 + len(gold)) if len(gold) else torch.tensor([0])
+        yield torch.cat((null, found, others[others.isfinite()])), right
         return
     yield output.double().cpu(), torch.tensor([int(fork.target.argmax())])
 

@@ -12,27 +12,48 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import nn
 
-from deg_core.model.activation import sigmoid
+from deg_core.model.activation import sigmoid, softplus
 from deg_core.model.fork import MAX_COUNT
 from deg_core.model.projection import TILE, tiled_linear
 
 POINTER_WIDTH = 256
+CUT_WIDTH = 64
+MAX_SPAN_TOKENS = 128
 
 READOUT_START = 0.5
 ANCHOR_BIAS_START = -6.0
+CUT_BIAS_START = -4.0
+QUICK = 16.0
+"""Small tables are kept divided by this: they learn as many times faster than wide weights at one learning rate."""
 BUCKET_EDGES = (-256, -64, -16, -4, 0, 1, 2, 4, 8, 16, 32, 64, 128, 256)
 CALIBRATED_KINDS = ("choice", "score", "noul", "extract")
 
 
 @dataclass(frozen=True)
 class SpanLogits:
-    """Pointer logits of one extract fork, float32 [T + 1] each; index T is the null outcome.
+    """Logits of one extract fork, float32: start, end and cut [T], null [].
 
-    start[i]: the span begins with token i. end[j]: the span's last token is j.
+    A span of tokens i..j (i <= j < i + MAX_SPAN_TOKENS) has the logit start[i] + end[j] - sum(cut[i+1..j]); the
+    outcome is one of all these spans or null. cut[t] >= 0 is the price of going on from token t - 1 to t.
     """
 
     start: torch.Tensor
     end: torch.Tensor
+    cut: torch.Tensor
+    null: torch.Tensor
+
+    def bounds(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """First and last [T] with the cuts worked in: a span's logit is first[i] + last[j]."""
+        crossed = self.cut.cumsum(0)
+        return self.start + crossed, self.end - crossed
+
+    def log_total(self) -> torch.Tensor:
+        """The log of the sum of exp(logit) over every outcome, []."""
+        first, last = self.bounds()
+        if not len(first):
+            return self.null
+        windows = F.pad(last, (0, MAX_SPAN_TOKENS - 1), value=float("-inf")).unfold(0, MAX_SPAN_TOKENS, 1)
+        return torch.cat((first + windows.logsumexp(1), self.null[None])).logsumexp(0)
 
 
 @dataclass(frozen=True)
@@ -68,23 +89,27 @@ class OptionPointer(nn.Module):
 
 
 class SpanPointer(nn.Module):
-    """Start and end pointers over context tokens, with a null outcome.
+    """Start, end and cut of spans over context tokens, with a null outcome.
 
     A boundary lies between two tokens; its key is made from the hidden states on both of its sides. A
     causal model's state at a span's last token cannot know that the span ends there; the state of the
-    token after it can.
+    token after it can. The cuts keep a start and an end of two different places from being taken for one span.
     """
 
     def __init__(self, hidden: int):
         super().__init__()
         self.query = nn.Linear(hidden, 2 * POINTER_WIDTH, bias=False)
-        self.left = nn.Linear(hidden, 2 * POINTER_WIDTH, bias=False)
-        self.right = nn.Linear(hidden, 2 * POINTER_WIDTH, bias=False)
-        self.null = nn.Linear(hidden, 2)
+        self.cut_query = nn.Linear(hidden, CUT_WIDTH)
+        self.left = nn.Linear(hidden, 2 * POINTER_WIDTH + CUT_WIDTH, bias=False)
+        self.right = nn.Linear(hidden, 2 * POINTER_WIDTH + CUT_WIDTH, bias=False)
+        self.cut_bias = nn.Parameter(torch.tensor(CUT_BIAS_START))
+        self.null = nn.Linear(hidden, 1)
         self.item_bias = nn.Parameter(torch.zeros(2, 2, len(BUCKET_EDGES) + 1))
+        nn.init.zeros_(self.cut_query.weight)
+        nn.init.zeros_(self.cut_query.bias)
 
     def keys(self, around_BE: torch.Tensor, exact: bool) -> torch.Tensor:
-        """Keys of the T + 1 boundaries, float32 [T + 1, 2 W]; see boundary_keys."""
+        """Keys of the T + 1 boundaries, float32 [T + 1, 2 W + C]; see boundary_keys."""
         return boundary_keys(self.left, self.right, around_BE, exact)
 
     def forward(
@@ -92,20 +117,21 @@ class SpanPointer(nn.Module):
     ) -> SpanLogits:
         """anchor, region_end: of the item that the query is about; -1 = none, no bias."""
         start_q, end_q = (self.query(answer_E) * POINTER_WIDTH**-0.5).chunk(2)
-        start = (keys_BK[:-1, :POINTER_WIDTH] * start_q).sum(-1)
-        end = (keys_BK[1:, POINTER_WIDTH:] * end_q).sum(-1)
+        start_BW, end_BW, cut_BC = keys_BK.split((POINTER_WIDTH, POINTER_WIDTH, CUT_WIDTH), dim=1)
+        start = (start_BW[:-1] * start_q).sum(-1)
+        end = (end_BW[1:] * end_q).sum(-1)
+        going_on = (cut_BC[:-1] * (self.cut_query(answer_E) * CUT_WIDTH**-0.5)).sum(-1) + self.cut_bias
         if anchor >= 0:
             bias = self.place_bias(len(start), anchor, region_end)
             start, end = start + bias[0], end + bias[1]
-        null_start, null_end = self.null(answer_E).chunk(2)
-        return SpanLogits(torch.cat((start, null_start)), torch.cat((end, null_end)))
+        return SpanLogits(start, end, softplus(going_on, exact=not torch.is_grad_enabled()), self.null(answer_E)[0])
 
     def place_bias(self, tokens: int, anchor: int, region_end: int) -> torch.Tensor:
         """Learned bias [2, T] of start and end by a token's distance from the item's anchor (contract section 12.3)."""
         places = torch.arange(tokens, device=self.item_bias.device)
         inside = ((places >= anchor) & (places < region_end)).long()
         bucket = torch.bucketize(places - anchor, torch.tensor(BUCKET_EDGES, device=places.device), right=True)
-        return self.item_bias[:, inside, bucket]
+        return QUICK * self.item_bias[:, inside, bucket]
 
 
 class ItemCounter(nn.Module):
@@ -139,7 +165,7 @@ class ItemCounter(nn.Module):
             logits = logits.masked_fill((places < anchor) | (places >= region_end), float("-inf"))
         expected = in_order_sum(sigmoid(logits, exact=not torch.is_grad_enabled()))
         lengths = torch.arange(MAX_COUNT + 1, device=logits.device)
-        distance = -0.5 * self.log_sharpness.exp() * (lengths - expected).square()
+        distance = -0.5 * (QUICK * self.log_sharpness).exp() * (lengths - expected).square()
         return CountLogits((self.linear.weight * answer_E).sum(-1) + self.linear.bias + distance, logits)
 
 

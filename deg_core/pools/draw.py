@@ -72,26 +72,21 @@ class Drawer:
         return self._shards[key]
 
     def _pack(self, pool: Pool, shard: np.ndarray, rng: np.random.Generator) -> list[Example]:
+        """Rows are packed without padding, so contexts of all lengths go together and a step sees a fair sample."""
         drawn = rng.choice(shard, size=min(CANDIDATES, len(shard)), replace=False)
-        widths = np.minimum(pool.context_lengths[drawn], self._max_context)
-        ordered = drawn[np.lexsort((drawn, widths))]
-        start = int(rng.integers(len(ordered)))
-        run = self._fill([], pool, ordered[start:], rng)
-        at_end = sum(example.tokens for example in run) < self._settings.budget_tokens
-        if at_end and len(run) < self._settings.max_records // 4:
-            run = self._fill(run, pool, ordered[:start][::-1], rng)
-        return sorted(run, key=lambda example: (len(example.context), example.uid))
+        return sorted(self._fill(pool, drawn, rng), key=lambda example: (len(example.context), example.uid))
 
-    def _fill(self, run: list[Example], pool: Pool, indices: np.ndarray, rng: np.random.Generator) -> list[Example]:
-        """Extend a run with examples in order while they fit; the first of a run fits always."""
-        tokens = sum(example.tokens for example in run)
+    def _fill(self, pool: Pool, indices: np.ndarray, rng: np.random.Generator) -> list[Example]:
+        """Examples in order while they fit; the first fits always."""
+        run: list[Example] = []
+        tokens = 0
         for example in self._prepared(pool, indices, rng):
             tokens += example.tokens
             if run and tokens > self._settings.budget_tokens:
-                return run
-            run = [*run, example]
+                break
+            run.append(example)
             if len(run) == self._settings.max_records:
-                return run
+                break
         return run
 
     def _prepared(self, pool: Pool, indices: np.ndarray, rng: np.random.Generator) -> Iterator[Example]:

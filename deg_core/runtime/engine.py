@@ -256,9 +256,7 @@ def _settle(model: Model, question: Question, output: Output) -> None:
         return
     temperature = model.network.heads.temperature(plan.kind)
     if isinstance(output, SpanLogits):
-        task.outcomes[question.pointer] = extract(
-            plan, task.document, _numpy(output.start), _numpy(output.end), temperature, task.options
-        )
+        task.outcomes[question.pointer] = extract(plan, task.document, output, temperature, task.options)
     else:
         assert isinstance(output, torch.Tensor)
         probabilities = np.exp(log_softmax(_numpy(output), temperature))

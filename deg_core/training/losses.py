@@ -7,7 +7,7 @@ from collections import defaultdict
 import torch
 import torch.nn.functional as F  # noqa: N812
 
-from deg_core.model.heads import CountLogits, SpanLogits
+from deg_core.model.heads import MAX_SPAN_TOKENS, CountLogits, SpanLogits
 from deg_core.model.network import Network, Output
 from deg_core.pools.example import Fork
 
@@ -75,17 +75,23 @@ def _fork_loss(network: Network, fork: Fork, output: torch.Tensor | SpanLogits) 
 
 
 def span_loss(logits: SpanLogits, fork: Fork) -> torch.Tensor:
-    """Mean of start and end cross-entropy: marginal over alternatives, or against a soft target."""
-    start, end = logits.start.log_softmax(-1), logits.end.log_softmax(-1)
+    """Half the cross-entropy of the gold spans among all spans and null: a boundary's share.
+
+    Marginal over alternatives, or against a soft target. Spans longer than the model can answer teach nothing.
+    """
+    total = logits.log_total()
     if not len(fork.spans):
-        return -(start[-1] + end[-1]) / 2
-    spans = torch.from_numpy(fork.spans).long().to(start.device)
+        return (total - logits.null) / 2
+    first, last = logits.bounds()
+    spans = torch.from_numpy(fork.spans).long().to(first.device)
+    scores = first[spans[:, 0]] + last[spans[:, 1] - 1] - total
+    reachable = spans[:, 1] - spans[:, 0] <= MAX_SPAN_TOKENS
+    if not reachable.any():
+        return total.new_zeros(())
     if len(fork.span_weights):
-        weights = torch.from_numpy(fork.span_weights).to(start.device)
-        weights = weights / weights.sum()
-        return -(weights * (start[spans[:, 0]] + end[spans[:, 1] - 1])).sum() / 2
-    firsts, lasts = spans[:, 0].unique(), (spans[:, 1] - 1).unique()
-    return -(start[firsts].logsumexp(0) + end[lasts].logsumexp(0)) / 2
+        weights = torch.from_numpy(fork.span_weights).to(first.device) * reachable
+        return -(weights / weights.sum() * scores).sum() / 2
+    return -scores[reachable].logsumexp(0) / 2
 
 
 def count_items(forks: list[Fork]) -> dict[str, int]:

@@ -8,7 +8,15 @@ import torch
 
 from deg_core.contract.query import Query
 from deg_core.model.fork import MAX_COUNT, ForkTokens, first_word_token, tokenize_query
-from deg_core.model.heads import CALIBRATED_KINDS, READOUT_START, Heads, OptionPointer, SpanPointer
+from deg_core.model.heads import (
+    CALIBRATED_KINDS,
+    CUT_WIDTH,
+    POINTER_WIDTH,
+    READOUT_START,
+    Heads,
+    OptionPointer,
+    SpanPointer,
+)
 from deg_core.model.rows import Rows
 from tests.model import tiny
 from tests.model.tiny import ORDER_TOLERANCE, relative_error
@@ -49,7 +57,8 @@ def test_every_kind_answers_in_its_shape(network, exact):
             assert found["choice"].shape == found["score"].shape == (3,)
             assert found["noul"].shape == (2,) and found["count"].lengths.shape == (MAX_COUNT + 1,)
             assert found["count"].anchors.shape == (length,)
-            assert found["extract"].start.shape == found["extract"].end.shape == (length + 1,)
+            spans = found["extract"]
+            assert spans.start.shape == spans.end.shape == spans.cut.shape == (length,) and spans.null.shape == ()
             assert found["generate"].shape == (len(asked["generate"].ids), network.backbone.shape.hidden)
             for output in outputs[:-1]:
                 assert all(part.dtype == torch.float32 and part.isfinite().all() for part in parts(output))
@@ -130,7 +139,7 @@ def test_exact_span_keys_are_the_plain_ones(length, threads):
         plain = head.keys(around, exact=False)
         torch.set_num_threads(1)
         exact = head.keys(around, exact=True)
-        assert plain.shape == exact.shape == (length + 1, 512)
+        assert plain.shape == exact.shape == (length + 1, 2 * POINTER_WIDTH + CUT_WIDTH)
         assert relative_error(exact, plain) < ORDER_TOLERANCE
         torch.set_num_threads(2)
         assert torch.equal(head.keys(around, exact=True), exact)

@@ -12,36 +12,206 @@ from deg_core.generator.text import Part, capitalised, join, template
 from deg_core.generator.vocabulary import phrases
 
 STATES = {
-    "intact": phrases("Every box was dry, closed and without a dent.", "Nothing was wrong with the load.", "All was as it should be."),
-    "damaged": phrases("Two boxes were crushed and their contents broken.", "Water had soaked the lower layer.", "A fork had pierced the side and spoilt what was within."),
-    "incomplete": phrases("One carton on the list was not on the pallet.", "Fewer boxes came than were announced.", "A part of the load had been left at the depot."),
+    "intact": phrases(
+        "Every box was dry, closed and without a dent.",
+        "Nothing was wrong with the load.",
+        "Condition: complete and undamaged.",
+        "The goods came in full and in perfect shape.",
+        "A check of the load, piece by piece, gave no reason to complain.",
+        "There was not a scratch on the goods, and the count agreed with the list.",
+        "Complete on arrival, no breakage.",
+        "All was as it should be.",
+    ),
+    "damaged": phrases(
+        "Two boxes were crushed and their contents broken.",
+        "Water had soaked the lower layer.",
+        "Condition: damaged in transit.",
+        "Some of the goods came broken.",
+        "When the wrapping was cut, splinters and shards fell out.",
+        "Several pieces are bent out of shape and cannot be used.",
+        "Everything is there, but part of it was ruined by rough handling.",
+        "A fork had pierced the side and spoilt what was within.",
+    ),
+    "incomplete": phrases(
+        "One carton on the list was not on the pallet.",
+        "Fewer boxes came than were announced.",
+        "Condition: undamaged but not complete.",
+        "Part of what was ordered did not come.",
+        "A recount confirmed that the van held less than the note says.",
+        "What did come is in good order; the rest has still to be delivered.",
+        "Short delivery: not every piece was there.",
+        "A part of the load had been left at the depot.",
+    ),
 }  # fmt: skip
 SIGNED = {
-    True: phrases("The storeman put his name under the note.", "Receipt was confirmed in writing.", "The note bears the customer's signature."),
-    False: phrases("Nobody would sign for it.", "The line for the signature is empty.", "It was left without a signature."),
+    True: phrases(
+        "The storeman put his name under the note.",
+        "Receipt was confirmed in writing.",
+        "Signed on receipt: yes.",
+        "The delivery note has been signed.",
+        "Someone at the ramp signed for the load.",
+        "A signature was given when the boxes changed hands.",
+        "The driver drove off with the signed paper in his cab.",
+        "The note bears the customer's signature.",
+    ),
+    False: phrases(
+        "Nobody would sign for it.",
+        "The line for the signature is empty.",
+        "Signed on receipt: no.",
+        "The delivery note was not signed.",
+        "The driver found no one to put a name on his paper and set the load down all the same.",
+        "A signature has still to be given.",
+        "The load was set down at the gate, and the note went back unsigned.",
+        "It was left without a signature.",
+    ),
 }  # fmt: skip
 COLD = {
-    True: phrases("The load had to stay below five degrees.", "It travelled in a refrigerated van.", "Cooling was kept up all the way."),
-    False: phrases("No cooling was needed.", "It travelled in an ordinary van without refrigeration.", "Temperature did not matter for these goods."),
+    True: phrases(
+        "The load had to stay below five degrees.",
+        "It travelled in a refrigerated van.",
+        "Refrigerated transport: yes.",
+        "The goods were chilled from door to door.",
+        "Do not let the load get warm now: the carrier never broke the cold chain.",
+        "The cooling unit of the van ran for the whole journey.",
+        "Frost lay on the inner walls of the van, as it should for such goods.",
+        "Cooling was kept up all the way.",
+    ),
+    False: phrases(
+        "No cooling was needed.",
+        "It travelled in an ordinary van without refrigeration.",
+        "Refrigerated transport: no.",
+        "The goods were carried uncooled.",
+        "The van had no cooling unit.",
+        "Warm or cold, the load takes no harm, so a plain van without a cooler was used.",
+        "It was carried at whatever temperature the day brought.",
+        "Temperature did not matter for these goods.",
+    ),
 }  # fmt: skip
 HURRY = {
-    1: phrases("It can be unpacked when there is time.", "The goods are only for the reserve."),
-    2: phrases("Please shelve it within the week.", "The shelves should be filled in a few days."),
-    3: phrases("Unpack at once, production waits for it.", "The line stops tonight without these parts."),
+    1: phrases(
+        "It can be unpacked when there is time.",
+        "Urgency: low.",
+        "There is no hurry to unpack.",
+        "Leave the boxes closed until a quiet spell comes.",
+        "Nobody is waiting for these goods.",
+        "The boxes may stand in a corner for weeks before anyone opens them.",
+        "Unpacking can wait as long as you like.",
+        "The goods are only for the reserve.",
+    ),
+    2: phrases(
+        "Please shelve it within the week.",
+        "Urgency: normal.",
+        "Unpack it in the usual order, neither first nor last.",
+        "It should be unpacked in the course of the next few days.",
+        "The warehouse can deal with it on its ordinary round.",
+        "Not today, but before the week is out, the boxes should be opened.",
+        "Ordinary priority for unpacking.",
+        "The shelves should be filled in a few days.",
+    ),
+    3: phrases(
+        "Unpack at once, production waits for it.",
+        "Urgency: high.",
+        "These boxes must be opened before anything else.",
+        "Drop everything and unpack.",
+        "The fitters stand idle until the goods are out of their boxes.",
+        "Every hour that it stays packed drives customers away.",
+        "Top priority: unpack without delay.",
+        "The line stops tonight without these parts.",
+    ),
 }  # fmt: skip
 HURRY_LEVELS = {1: "low", 2: "normal", 3: "high"}
-SENT = phrases("Dispatched {d}", "Left our depot {d}", "Shipped on {d}")
-ARRIVED = phrases("Arrived {d}", "Handed over on {d}", "Received at the ramp {d}")
-OTHER_DAY = phrases("Ordered {d}", "Return possible until {d}", "Announced for {d}", "Form printed {d}")
-WEIGHT = phrases("gross weight {n} kg", "weight in all {n} kg", "total {n} kg")
-OTHER_WEIGHT = phrases("pallet itself {n} kg", "limit of the lift {n} kg", "heaviest box {n} kg")
-FEE = phrases("Carriage {a}.", "Cost of the transport: {a}.", "The haul is charged at {a}.")
-OTHER_SUM = phrases("Goods are insured for {a}.", "Deposit for the pallet {a}.", "Waiting time would cost {a} an hour.")
-LINE = phrases("{name}: {q}", "{q} x {name}", "{name} | {q} pcs")
+SENT = phrases(
+    "Dispatched {d}",
+    "Left our depot {d}",
+    "Date of dispatch: {d}",
+    "Sent out {d}",
+    "On its way since {d}",
+    "Collected from the supplier {d}",
+    "Began its journey {d}",
+    "Shipped on {d}",
+)
+ARRIVED = phrases(
+    "Arrived {d}",
+    "Handed over on {d}",
+    "Arrival: {d}",
+    "Reached the consignee {d}",
+    "Unloaded {d}",
+    "Delivered {d}",
+    "Came in at the gate {d}",
+    "Received at the ramp {d}",
+)
+OTHER_DAY = phrases(
+    "Ordered {d}",
+    "Return possible until {d}",
+    "Announced for {d}",
+    "Order confirmed {d}",
+    "Invoice dated {d}",
+    "Price list of {d}",
+    "Claims accepted until {d}",
+    "Form printed {d}",
+)
+WEIGHT = phrases(
+    "gross weight {n} kg",
+    "weight in all {n} kg",
+    "the whole load weighs {n} kg",
+    "total weight: {n} kg",
+    "all boxes together {n} kg",
+    "weight of the full consignment {n} kg",
+    "for the entire load the scales showed {n} kg",
+    "total {n} kg",
+)
+OTHER_WEIGHT = phrases(
+    "pallet itself {n} kg",
+    "limit of the lift {n} kg",
+    "lightest box {n} kg",
+    "wrapping alone {n} kg",
+    "the hand truck bears at most {n} kg",
+    "no single box is over {n} kg",
+    "each shelf holds up to {n} kg",
+    "heaviest box {n} kg",
+)
+FEE = phrases(
+    "Carriage {a}.",
+    "Cost of the transport: {a}.",
+    "Freight: {a}.",
+    "For bringing the load the haulier asks {a}.",
+    "The transport comes to {a}.",
+    "The journey is billed at {a}.",
+    "The price for moving the load is {a}.",
+    "The haul is charged at {a}.",
+)
+OTHER_SUM = phrases(
+    "Goods are insured for {a}.",
+    "Deposit for the pallet {a}.",
+    "Value of the goods: {a}.",
+    "A failed delivery would have cost {a}.",
+    "Storage would be charged at {a} a day.",
+    "Credit for returned pallets: {a}.",
+    "A late return of the pallet costs {a}.",
+    "Waiting time would cost {a} an hour.",
+)
+LINE = phrases(
+    "{name}: {q}",
+    "{q} x {name}",
+    "{name} ({q})",
+    "- {name}, quantity {q}",
+    "{q} | {name}",
+    "Article: {name}; quantity: {q}",
+    "[{q}] {name}",
+    "{name} | {q} pcs",
+)
 LAYOUTS = phrases(
     "DELIVERY NOTE {number}\nOrder {order}\nFrom: {sender}\nTo: {receiver}\n{dates}\nHaulier: {carrier}\n\n{goods}\n\n{weights}\n{story}\n{fees}",
     "{carrier} brought {number}, sent by {sender} to {receiver}. {dates_inline}. {story}\n\nContents of order {order}:\n{goods}\n\n{fees} {weights}.",
     "Subject: Arrival under order {order}\n\nDear {clerk},\n\n{story} {dates_inline}. {weights}. {fees}\n\n{goods}\n\nSender {sender}, consignee {receiver}, carrier {carrier}\nNote {number}",
+    "GOODS IN\nDelivery note | {number}\nOrder | {order}\nSupplier | {sender}\nReceiver | {receiver}\nCarrier | {carrier}\nFor the attention of | {clerk}\n\n{dates}\n\n{goods}\n\n{weights}. {fees}\n\n{story}",
+    "{receiver}\nfor the attention of {clerk}\n\nYour order {order}\n\n{story}\n\n{dates_inline}. On behalf of {sender}, the haulier {carrier} came to you with delivery note {number}:\n{goods}\n\n{weights}. {fees}",
+    "From: {sender}\nTo: {receiver}, {clerk}\nSubject: Delivery note {number}\n\nOn the note:\n{goods}\n\n{story} {fees}\n\n{dates_inline}. {weights}. {carrier} drove for us. Please quote order {order}.",
+    "- note {number} for order {order}\n- from {sender}\n- to {receiver}\n- driven by {carrier}\n- {weights}\n- {fees}\n- {story}\n\n{goods}\n\n{dates}",
+    "{receiver} had placed order {order} with {sender}, and {carrier} drove the load there. {fees} {story}\n\n{goods}\n\n{dates}\n\n{weights}. Filed by {clerk} as delivery note {number}.",
+    "LOAD REPORT for {clerk}\n\n{story}\n\n{dates}\n{weights}\n{fees}\n\nGoods:\n{goods}\n\nConsignor: {sender}\nConsignee: {receiver}\nTransport by: {carrier}\nDelivery note no. {number}, order no. {order}",
+    "Hello {clerk},\n\nthe driver from {carrier} came with what {receiver} bought from {sender}. {story} {weights}.\n\n{goods}\n\n{fees} {dates_inline}.\n\nThe delivery note is {number} and belongs to order {order}.",
+    "{goods}\n\n{weights}\n{dates}\n\nRoute: {sender} to {receiver}\nHaulier: {carrier}\nOrder number: {order}\nDelivery note: {number}\nContact: {clerk}\n\n{fees}\n{story}",
     "{dates}\nOrder: {order}\nNote: {number}\n\n{goods}\n\nConsignee | {receiver}\nSupplier | {sender}\nCarrier | {carrier}\n\n{fees}\n{weights}. {story} Noted by {clerk}",
 )
 

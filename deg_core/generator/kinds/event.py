@@ -11,68 +11,227 @@ from deg_core.generator.kind import Kind
 from deg_core.generator.text import Part, capitalised, join, template
 from deg_core.generator.vocabulary import phrases
 
-TITLES = phrases("Night of the Lanterns", "Small Boats, Big Sea", "Bread and Bones", "Winter Strings", "The Quiet Forest", "Maps of Tomorrow", "Salt and Smoke", "Open Looms",
-                 "Clay for Beginners", "Songs of the Canal", "Bees in the City", "Paper Moons", "The Long Table", "Rust and Colour", "Stars over the Mill", "Ink and Iron")  # fmt: skip
-HOUSES = phrases("Old Granary", "Town Library", "Foundry Hall", "Seaman's Chapel", "Botanical House", "Glass Pavilion", "Corn Exchange", "Tram Depot", "Water Tower", "Linen Mill",
-                 "Customs House", "Brick Works")  # fmt: skip
+TITLES = phrases(
+    "Night of the Lanterns", "Small Boats, Big Sea", "Bread and Bones", "Winter Strings", "The Quiet Forest",
+    "Maps of Tomorrow", "Salt and Smoke", "Open Looms", "Clay for Beginners", "Songs of the Canal", "Bees in the City",
+    "Paper Moons", "The Amber Room", "Letters from the Harbour", "Wool and Water", "The Hidden Bridge",
+    "Fields of Copper", "Tide and Timber", "The Clockmaker's Cat", "Voices in the Fog", "Northern Apples",
+    "The Painted Door", "Silver and Thread", "Whales and Wires", "Roots and Rails", "The Green Kettle",
+    "Owls of the Valley", "Glass, Fire, Breath", "Tales of the Ferry", "A House of Feathers", "The Last Orchard",
+    "Moss and Marble", "Rivers Without Names", "Kites above the Quay", "The Velvet Compass", "Echoes of the Quarry",
+    "The Long Table", "Rust and Colour", "Stars over the Mill", "Ink and Iron",
+)  # fmt: skip
+HOUSES = phrases(
+    "Old Granary", "Town Library", "Foundry Hall", "Seaman's Chapel", "Botanical House", "Glass Pavilion",
+    "Corn Exchange", "Tram Depot", "Water Tower", "Rope Factory", "Silk Warehouse", "Signal Box", "Old Mint",
+    "Malt House", "Guild Hall", "Dockers' Club", "Paper Mill", "Pump Station", "Velvet Theatre", "Merchants' Chamber",
+    "Market Gallery", "Navigators' Lodge", "Weavers' Hall", "Lamp Works", "Cooper's Loft", "Riverside Studio",
+    "Ice House", "Central Bathhouse", "Post Museum", "Salt Store", "Tannery Rooms", "Bell Gallery", "Harbour Office",
+    "Cotton Exchange", "Printers' Union", "Observatory Dome", "Fishmongers' Hall", "Linen Mill", "Customs House",
+    "Brick Works",
+)  # fmt: skip
 AUDIENCES = {
-    "children": phrases("Made for those between six and ten, while parents wait outside.", "Pupils of the lower classes are the guests.", "Little ones may paint and shout as they like.",
-                        "It is for boys and girls who have just learned to read.", "Only those under twelve may take part."),
-    "professionals": phrases("Aimed at people who do this for a living.", "Bring your business cards, as the trade meets here.", "We expect you to know the regulations of your industry.",
-                             "The talks are meant for practitioners and count as further training.", "Colleagues from the branch exchange their figures."),
-    "everyone": phrases("From grandmother to toddler, all are welcome.", "No age limit and no previous knowledge.", "Whoever you are, come along.",
-                        "Neighbours, tourists, families: the door is open.", "Young and old will find something."),
+    "children": phrases(
+        "Made for those between six and ten, while parents wait outside.",
+        "Pupils of the lower classes are the guests.", "Little ones may paint and shout as they like.",
+        "It is for boys and girls who have just learned to read.", "Audience: children.", "For kids only.",
+        "This one belongs to the children alone.",
+        "Grown-ups hand over their offspring at the entrance and come back later.",
+        "We have tailored it to primary school age.", "Cuddly toys are welcome, adults are not.",
+        "Mums and dads get a coffee down the street while their sons and daughters have fun.",
+        "Nursery groups and school classes are whom we planned this for.", "Age group: children only.",
+        "A treat for the very young, and no adult will be let in.",
+        "Whoever still has milk teeth is exactly right here, and nobody else.",
+        "Only those under twelve may take part.",
+    ),
+    "professionals": phrases(
+        "Aimed at people who do this for a living.", "Bring your business cards, as the trade meets here.",
+        "We expect you to know the regulations of your industry.",
+        "The talks are meant for practitioners and count as further training.", "Audience: professionals.",
+        "For members of the trade only.", "This is an event for specialists in the field.",
+        "Only people who work in the sector are invited.",
+        "Please bring proof of your occupation, as laypeople cannot be admitted.",
+        "Daily practice in the job is assumed, and the general public stays away.",
+        "Your employer can put it down as staff training.", "Expect shop talk among experts of the same craft.",
+        "Intended guests: practitioners of the profession.",
+        "We have thought of those who earn their bread in this line of work.",
+        "Name badges show firm and job title, and you will meet many of your competitors.",
+        "Colleagues from the branch exchange their figures.",
+    ),
+    "everyone": phrases(
+        "From grandmother to toddler, all are welcome.", "No age limit and no previous knowledge.",
+        "Whoever you are, come along.", "Neighbours, tourists, families: the door is open.", "Audience: everyone.",
+        "Open to the public.", "Anybody may come.", "It is meant for people of every age.",
+        "All ages, all trades, all languages.", "Come alone, with your grandchildren or with your whole street.",
+        "You need no special knowledge, and nobody is too young or too old.",
+        "We turn no one away for being too young or new to the subject.", "Who may attend: anyone at all.",
+        "The whole town is invited, whatever its age or job.",
+        "Bring the baby, the boss and the neighbour from upstairs.", "Young and old will find something.",
+    ),
 }  # fmt: skip
 FORMS = {
-    "concert": phrases("A quartet plays for ninety minutes.", "You will hear three choirs.", "The band brings its new songs.", "An evening with piano and voice.", "Two fiddlers and a drum fill the room."),
-    "talk": phrases("An author speaks and takes questions.", "A researcher explains her findings with slides.", "You will listen to a lecture of an hour.", "A panel debates and you may join in.",
-                    "Our guest tells how it all began."),
-    "workshop": phrases("You make your own piece and take it home.", "Aprons are provided, as hands get dirty.", "In groups of six you try the tools yourselves.", "You learn by doing, step by step.",
-                        "Bring old clothes, because you will work with the material."),
+    "concert": phrases(
+        "A quartet plays for ninety minutes.", "You will hear three choirs.", "The band brings its new songs.",
+        "An evening with piano and voice.", "Format: concert.", "This is a concert.", "Live music is on offer.",
+        "Musicians perform works old and new.", "Sit back and listen to strings and brass.",
+        "A singer and her guitar carry you through the hours.", "The orchestra has rehearsed a symphony for you.",
+        "Drums, bass and saxophone set the tone.", "Type of event: live music.",
+        "An ensemble plays for you on old instruments.",
+        "Bows and reeds are ready, and the conductor raises his baton.", "Two fiddlers and a drum fill the room.",
+    ),
+    "talk": phrases(
+        "An author speaks and takes questions.", "A researcher explains her findings with slides.",
+        "You will listen to a lecture of an hour.", "A panel debates and you may join in.", "Format: talk.",
+        "This is a lecture.", "Someone who knows the subject gives a speech.",
+        "An expert reports and then answers what you ask.", "You will hear a reading, followed by a discussion.",
+        "A traveller describes her journey and shows pictures of it.",
+        "From the lectern our speaker sets out his argument.", "A historian tells what she found in the archives.",
+        "Type of event: spoken lecture.", "The floor belongs to an invited speaker, and later to your questions.",
+        "You listen while a scientist thinks aloud about her life's work.", "Our guest tells how it all began.",
+    ),
+    "workshop": phrases(
+        "You make your own piece and take it home.", "Aprons are provided, as hands get dirty.",
+        "In groups of six you try the tools yourselves.", "You learn by doing, step by step.", "Format: workshop.",
+        "This is a workshop.", "It is a hands-on course.", "Practise the craft with your own hands under guidance.",
+        "Tools lie ready, and each participant builds something.", "You will not just watch but saw, glue and sand.",
+        "An instructor shows the moves and then it is your turn to try them.",
+        "Expect sore fingers and a finished object at the end.", "Type of event: practical course.",
+        "Roll up your sleeves, for each of you works on a piece of your own.",
+        "You will go home with glue on your fingers and something self-made in the bag.",
+        "Bring old clothes, because you will work with the material.",
+    ),
 }  # fmt: skip
 OUTSIDE = {
-    True: phrases("We sit under the trees, so bring a coat.", "In rain it is called off, for there is no roof.", "The stage stands on the lawn.", "It happens in the open air."),
-    False: phrases("The room is heated.", "All of it takes place under a roof.", "Rain need not worry you, since we are inside.", "Cloakroom and bar are in the building."),
+    True: phrases(
+        "We sit under the trees, so bring a coat.", "In rain it is called off, for there is no roof.",
+        "The stage stands on the lawn.", "Setting: outdoors.", "The event is held outside.",
+        "We meet under the open sky.", "There is nothing over our heads but clouds, so dress for the weather.",
+        "Everything takes place in the open courtyard.", "Bring a blanket and sit on the grass.",
+        "In the meadow behind the house we have put up benches.", "Sun hats and insect spray are a good idea.",
+        "If a thunderstorm comes, we have to break off.", "Location: open air.",
+        "Blackbirds and the wind in the leaves will join in.",
+        "We stay in the garden throughout, whatever the clouds do.", "It happens in the open air.",
+    ),
+    False: phrases(
+        "The room is heated.", "All of it takes place under a roof.", "Rain need not worry you, since we are inside.",
+        "Setting: indoors.", "The event is held inside.", "We stay within the walls of the building.",
+        "It takes place in the main hall.", "Whatever the weather, you will stay dry and warm.",
+        "The windows will be darkened and the lamps dimmed.",
+        "Please hang wet coats in the foyer before you enter the hall.",
+        "Even in a storm nothing has to be called off, as we gather in the great hall.",
+        "The air conditioning keeps the hall cool.", "Location: indoors.",
+        "You will be sitting under a vaulted ceiling.", "We have lit the chandelier and waxed the parquet for you.",
+        "Cloakroom and bar are in the building.",
+    ),
 }  # fmt: skip
 STEPS = {
-    True: phrases("Wheelchairs reach every seat.", "There is a ramp and a wide door.", "The way in has no steps.", "Seats for wheelchair users are kept free."),
-    False: phrases("Sadly the steep stairs cannot be avoided.", "Wheelchairs do not fit through the door.", "The only way in is a spiral staircase.", "There is no access without steps."),
+    True: phrases(
+        "Wheelchairs reach every seat.", "There is a ramp and a wide door.", "The way in has no steps.",
+        "Wheelchair access: yes.", "Accessible for wheelchairs.", "The venue is barrier-free.",
+        "Wheelchair users can get in without help.", "You can roll in from the street, as everything is level.",
+        "Planks over the steps let a wheelchair get across easily.",
+        "A side gate at ground level lets in guests who use a wheelchair.",
+        "Guests in wheelchairs have the front row to themselves.", "Ramps lead to all areas.", "Barrier-free: yes.",
+        "Nothing stands in the way of a wheelchair here.", "Not one stair lies between the pavement and your place.",
+        "Seats for wheelchair users are kept free.",
+    ),
+    False: phrases(
+        "Sadly the steep stairs cannot be avoided.", "Wheelchairs do not fit through the door.",
+        "The only way in is a spiral staircase.", "Wheelchair access: no.", "Not accessible for wheelchairs.",
+        "The venue is not barrier-free.", "Guests in wheelchairs unfortunately cannot get in.",
+        "The path ends at high steps without a ramp.", "We are sorry that wheelchair users cannot reach the place.",
+        "Anyone who cannot manage stairs will be unable to take part.",
+        "The gate is too narrow for a wheelchair and the sill too high.",
+        "You have to climb a long flight of steps to get there.", "Barrier-free: no.",
+        "Wheelchair users are shut out for now, as a ramp is still missing.",
+        "It takes sound legs to get in, since every route leads over stairs.", "There is no access without steps.",
+    ),
 }  # fmt: skip
-STARTS = phrases("Start: {d}", "It begins {d}", "Curtain up {d}", "We start on {d}", "Opening words {d}")
+STARTS = phrases(
+    "Start: {d}", "It begins {d}", "Curtain up {d}", "We start on {d}", "Beginning of the event: {d}", "When: {d}",
+    "The event starts {d}", "Date and time: {d}", "It all gets going {d}", "Kick-off {d}", "Time of the event: {d}",
+    "Opening words {d}",
+)  # fmt: skip
 DOORS = phrases(
-    "Box office from {d}",
-    "Ticket sale since {d}",
-    "Rehearsal: {d}",
-    "Press preview {d}",
-    "Stage set up {d}",
-)
+    "Box office from {d}", "Ticket sale since {d}", "Rehearsal: {d}", "Press preview {d}", "Sound check {d}",
+    "Press conference: {d}", "Helpers meet {d}", "Technical run-through {d}", "Posters go up {d}",
+    "Advance sale from {d}", "Chairs delivered {d}", "Stage set up {d}",
+)  # fmt: skip
 REGISTER = phrases(
-    "Sign up by {d}",
-    "Book before {d}",
-    "Registration closes {d}",
-    "Places can be reserved until {d}",
-    "Last day to register: {d}",
-)
-NO_REGISTER = phrases("No need to book", "Just walk in", "Come without signing up", "Places are not reserved")
+    "Sign up by {d}", "Book before {d}", "Registration closes {d}", "Places can be reserved until {d}",
+    "Registration deadline: {d}", "Please register no later than {d}", "Sign-up ends on {d}",
+    "Closing date for bookings: {d}", "We take registrations until {d}", "Reserve your place by {d}",
+    "Bookings accepted up to {d}", "Last day to register: {d}",
+)  # fmt: skip
+NO_REGISTER = phrases(
+    "No need to book", "Just walk in", "Come without signing up", "Registration: not required",
+    "No registration needed", "You need not announce yourself", "There is no list to put your name on",
+    "Turn up on the spur of the moment", "Entry without prior booking", "Sign-up: not necessary",
+    "Nobody has to reserve anything", "Places are not reserved",
+)  # fmt: skip
 OTHER_DAY = phrases(
-    "The exhibition next door runs until {d}",
-    "Last season closed on {d}",
-    "The house was reopened on {d}",
-    "Programme printed {d}",
-    "Voucher valid until {d}",
-)
-PRICE = phrases("admission {a}", "tickets {a}", "full price {a}", "regular ticket {a}", "entry costs {a}")
-REDUCED = phrases("students {a}", "reduced {a}", "members pay {a}", "with the city card {a}", "concession {a}")
-FREE = phrases("admission is free", "entry costs nothing", "no ticket is needed", "it is free for all")
-OTHER_SUM = phrases("programme booklet {a}", "a meal costs {a}", "parking {a}", "shuttle bus {a}", "cloakroom {a}")
-SEATS = phrases("{n} seats", "room for {n}", "capacity {n}", "places for {n} people", "up to {n} guests")
-OTHER_COUNT = phrases("{n} minutes from the station", "bus line {n}", "our {n}th season", "now in its {n}th year")
-SLOT = phrases("{what} ({who})", "{who}: {what}", "{what} with {who}", "{what} - {who}", "{who} presents {what}")
-SLOTS_HEAD = phrases("Programme", "On the bill:", "Parts of the event:", "What awaits you:")
-PARTS = phrases("Tide tables", "First steps", "Voices of the yard", "A short history", "Round table", "Colour lab", "Late set", "Kitchen tales", "Iron songs", "Listening hour",
-                "Open questions", "Field notes", "Blue hour", "Dust and light", "Small wonders", "Encore")  # fmt: skip
-LINK = phrases("Tickets: {u}", "Book at {u}", "Reservation page: {u}", "Get your place at {u}")
-OTHER_LINK = phrases("Pictures: {u}", "How to find us: {u}", "Archive: {u}", "Our newsletter: {u}")
+    "The exhibition next door runs until {d}", "Last season closed on {d}", "The house was reopened on {d}",
+    "Programme printed {d}", "Newsletter of {d}", "Price list as of {d}", "Café menu valid until {d}",
+    "Brochure dated {d}", "Flea market next door on {d}", "Annual meeting of the members: {d}",
+    "Parking permits expire on {d}", "Voucher valid until {d}",
+)  # fmt: skip
+PRICE = phrases(
+    "admission {a}", "tickets {a}", "full price {a}", "regular ticket {a}", "standard ticket {a}",
+    "price of admission: {a}", "entrance fee {a}", "normal price {a}", "a full ticket is {a}",
+    "ticket at the normal rate {a}", "full admission: {a}", "entry costs {a}",
+)  # fmt: skip
+REDUCED = phrases(
+    "students {a}", "reduced {a}", "members pay {a}", "with the city card {a}", "reduced ticket {a}",
+    "discounted admission {a}", "for card holders {a}", "job seekers {a}", "cheaper rate for club members {a}",
+    "lower price for members {a}", "with a discount {a}", "concession {a}",
+)  # fmt: skip
+FREE = phrases(
+    "admission is free", "entry costs nothing", "no ticket is needed", "no admission is charged", "free of charge",
+    "admission: free", "you pay nothing to get in", "entry is at no cost", "the host asks no money for entry",
+    "there is no entrance fee", "not a penny is charged for entry", "it is free for all",
+)  # fmt: skip
+OTHER_SUM = phrases(
+    "programme booklet {a}", "a meal costs {a}", "parking {a}", "shuttle bus {a}", "drinks from {a}", "catalogue {a}",
+    "poster {a}", "tour of the old town {a}", "lunch bag {a}", "bicycle hire {a}", "souvenir mug {a}", "cloakroom {a}",
+)  # fmt: skip
+SEATS = phrases(
+    "{n} seats", "room for {n}", "capacity {n}", "places for {n} people", "number of places: {n}",
+    "space for {n} guests", "at most {n} visitors", "limited to {n} participants", "holds {n} people",
+    "maximum number of guests: {n}", "no more than {n} can attend", "up to {n} guests",
+)  # fmt: skip
+OTHER_COUNT = phrases(
+    "{n} minutes from the station", "bus line {n}", "our {n}th season", "{n} minutes on foot from the centre",
+    "tram line {n}", "the {n}th edition", "bus stop {n} is nearest", "{n} sponsors support us",
+    "staffed by {n} volunteers", "ferry pier {n}", "{n} helpers look after you", "now in its {n}th year",
+)  # fmt: skip
+SLOT = phrases(
+    "{what} ({who})", "{who}: {what}", "{what} with {who}", "{what} - {who}", "{what} | {who}", "{what}, by {who}",
+    "{what}, led by {who}", "* {what}: {who}", '- {who} with "{what}"', "{who} is in charge of {what}",
+    "{what} / {who}", "{who} presents {what}",
+)  # fmt: skip
+SLOTS_HEAD = phrases(
+    "Programme", "On the bill:", "Parts of the event:", "Running order:", "Contents:", "What is on:",
+    "The parts and the people:", "List of items:", "Line-up:", "Our programme in detail:", "Who does what:",
+    "What awaits you:",
+)  # fmt: skip
+PARTS = phrases(
+    "Tide tables", "First steps", "Voices of the yard", "A short history", "Round table", "Colour lab", "Late set",
+    "Kitchen tales", "Iron songs", "Listening hour", "Open questions", "Field notes", "Hidden corners", "Loose threads",
+    "Old recipes", "Second glance", "The red suitcase", "Northern echoes", "Under the bark", "Paper boats",
+    "Between the lines", "Quiet engines", "Lost and found", "Rough edges", "Warm hands", "Borrowed words",
+    "The long way round", "Salt crust", "Fresh paint", "Soft landing", "Hollow trees", "Copper rain", "Half a map",
+    "Slow machines", "The missing page", "Riddles in chalk", "Blue hour", "Dust and light", "Small wonders", "Encore",
+)  # fmt: skip
+LINK = phrases(
+    "Tickets: {u}", "Book at {u}", "Reservation page: {u}", "Book online: {u}", "Tickets can be had at {u}",
+    "Online booking: {u}", "Reserve here: {u}", "To the ticket shop: {u}", "Secure your place: {u}",
+    "Ticket office on the web: {u}", "Places can be booked at {u}", "Get your place at {u}",
+)  # fmt: skip
+OTHER_LINK = phrases(
+    "Pictures: {u}", "How to find us: {u}", "Archive: {u}", "Directions: {u}", "Photo gallery: {u}", "Past events: {u}",
+    "About the house: {u}", "Press material: {u}", "Map of the area: {u}", "Looking back on last year: {u}",
+    "Getting here: {u}", "Our newsletter: {u}",
+)  # fmt: skip
 LAYOUTS = phrases(
     "{title}\n{house}, {city}\n{times}\n\n{story}\n\n{prices}.\n{counts}.\n{slots}\n\n{link}\n{other_link}\nHosted by {host}. Questions to {mail}",
     "{host} invites you to {title}. {story}\n\n{times_inline}. {prices}.\nWhere: {house} in {city} ({counts})\n\n{slots}\n\nPress: {other_mail}\nGuests: {mail}\n{other_link}\n{link}",
@@ -80,6 +239,14 @@ LAYOUTS = phrases(
     "{other_link}\n{times}\nWhat: {title}\nWhere: {house}, {city}\nWho: {host}\nCost: {prices}\nNote: {counts}\n{link}\n{slots}\n\n{story}\nContact: {mail} (technical matters {other_mail})",
     "{story}\n\nThat is {title}, brought to the {house} of {city} by {host}. {counts}; {prices}. {times_inline}.\n{slots}\n{link}\n\nAdvertising: {other_mail}\nVisitors: {mail}",
     "{city} | {house} | {title}\n\n{prices}\n{counts}\n{times}\n\n{slots}\n\n{story} Organiser: {host}, {mail}.\n{other_link}\n{link}",
+    "EVENT NOTICE\nTitle: {title}\nVenue: {house}\nCity: {city}\nOrganiser: {host}\nContact for guests: {mail}\nContact for the press: {other_mail}\n\n{times}\n\n{story}\n\n{prices}.\n{counts}.\n{slots}\n{link}\n{other_link}",
+    "Subject: Invitation to {title}\n\nHello,\n\non behalf of {host} we invite you to the {house} in {city}. {story}\n\n{times_inline}. {counts}. {prices}.\n\n{slots}\n{link}\n{other_link}\n\nGuests with questions write to {mail}; reporters write to {other_mail}.",
+    "| Event | {title} |\n| Venue | {house} |\n| City | {city} |\n| Host | {host} |\n| Mail for visitors | {mail} |\n| Mail for suppliers | {other_mail} |\n\n{times}\n{prices}.\n{counts}.\n\n{story}\n\n{slots}\n\n{link}\n{other_link}",
+    "{title}\n\n* {story}\n* {times_inline}.\n* {prices}.\n* {counts}.\n* Venue: {house}, {city}\n* Host: {host}\n\n{slots}\n\n{other_link}\n{link}\nSponsors turn to {other_mail}, guests to {mail}",
+    "In {city} the team of the {house} is getting ready for {title}, which {host} organises. {story} {times_inline}. {prices}. {counts}.\n{slots}\n{link}\n\nThe crew's own mailbox is {other_mail}; questions from guests are answered at {mail}.\n{other_link}",
+    "{house}, {city}: {title}. Organised by {host}. {times_inline}. {counts}. {prices}. {story}\n{slots}\n{link}\n{other_link}\nMail for guests {mail}, for job applicants {other_mail}",
+    "{host}\nPress office: {other_mail}\n\nGood day,\n\nwe would like to see you at {title}. The venue is the {house} in {city}. {story}\n\n{counts}. {prices}.\n\n{times}\n\n{slots}\n\n{other_link}\n{link}\n\nIf you want to come and have a question, write to {mail}.",
+    "What you need to know about {title}\n\nWhere? {house}, {city}\nWho invites? {host}\nWhom do guests ask? {mail} (exhibitors: {other_mail})\nHow much? {prices}.\n\n{counts}.\n{times}\n\n{story}\n\n{link}\n{other_link}\n{slots}",
     "Come to the {house} in {city}!\n\n{times}\n\n{title}. {story}\n{slots}\n\n{counts}. {prices}.\n\n{host}\nGuests write to {mail}, journalists to {other_mail}\n{link}\n{other_link}",
     "{host} presents\n{title}\n\n{slots}\n\n{prices}. {story} {counts}.\n{times_inline}.\n\n{house}, {city}\n{other_link}\n{link}\nSponsors: {other_mail}\nVisitors: {mail}",
 )
