@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import dataclasses
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -32,8 +33,8 @@ class ForkTokens:
     kind: str
     field: str
     ids: np.ndarray
-    options: np.ndarray = field(default_factory=empty_int)
-    option_tokens: np.ndarray = field(default_factory=empty_int)
+    options: np.ndarray = dataclasses.field(default_factory=empty_int)
+    option_tokens: np.ndarray = dataclasses.field(default_factory=empty_int)
     anchor: int = -1
     region_end: int = -1
 

@@ -195,6 +195,8 @@ class Heads(nn.Module):
     temperatures: float32, one for each of CALIBRATED_KINDS; logits are divided by them in inference.
     """
 
+    temperatures: torch.Tensor
+
     def __init__(self, hidden: int):
         super().__init__()
         self.choice = OptionPointer(hidden)

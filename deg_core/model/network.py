@@ -65,7 +65,7 @@ class Network:
     def projector(self, *, context: bool, exact: bool, tile: int = TILE) -> Projector:
         """The projections that read contexts (context=True) or forks."""
         adapted = self.context_adapted or not context
-        weights = self.backbone.weights
+        weights: Mapping[str, torch.Tensor] = self.backbone.weights
         if not exact:
             return Projector(weights, self.adapters if adapted else None, self.scale)
         if adapted and self.adapters:
@@ -138,7 +138,7 @@ class Network:
         return torch.from_numpy(ids.astype(np.int64)).to(self.backbone.device)
 
 
-def _batches(forks: Sequence[tuple[int, ForkTokens]], limit: int) -> list[Sequence[tuple[int, ForkTokens]]]:
+def _batches(forks: Sequence[tuple[int, ForkTokens]], limit: int) -> Sequence[Sequence[tuple[int, ForkTokens]]]:
     """Runs of forks of at most `limit` tokens each (at least one fork); limit 0 = one run."""
     if not limit:
         return [forks] if forks else []

@@ -12,6 +12,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 
 from deg_core.contract.errors import InputError
+from deg_core.model.activation import gated_silu
 from deg_core.model.attention import attend, extend
 from deg_core.model.families.shape import ModelShape
 from deg_core.model.projection import Projector
@@ -100,8 +101,7 @@ class Llama:
         )
         x_NE = x_NE + project(f"{name}.o", out)
         h = self.norm(x_NE, project.weights[f"{name}.post_norm"])
-        gate, up = project(f"{name}.gate_up", h).chunk(2, -1)
-        return x_NE + project(f"{name}.down", F.silu(gate) * up), own
+        return x_NE + project(f"{name}.down", gated_silu(project(f"{name}.gate_up", h), project.tile)), own
 
     def keep(self, index: int, prefix: LayerState | None, own: LayerState) -> LayerState:
         """The layer's state after a row, from its prefix's and its own."""
