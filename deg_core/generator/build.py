@@ -12,7 +12,7 @@ from deg_core.config.settings import DataSettings
 from deg_core.generator.records import SPLITS, corpus_schema, generate_corpus, generate_records
 from deg_core.progress import Bar, Progress
 
-CODE_VERSION = "generator-2"
+CODE_VERSION = "generator-3"
 RECORDS, CORPUS, CORPUS_SCHEMA = "records.jsonl", "corpus.jsonl", "corpus_schema.json"
 
 

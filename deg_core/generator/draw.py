@@ -37,14 +37,17 @@ class Person:
 class Draw:
     """Random choices of one document, keyed by (seed, split, index) alone.
 
-    facts: key -> gold value (JSON); None = the text does not say. used: wordings drawn so far.
+    wordings: the part of every wording that may be used: seen in training, held out of it, or all.
+    facts: key -> gold value (JSON); None = the text does not say. used: wordings drawn so far. sentences: those
+    of them that name no value, in order: what a reader judges the decided facts from.
     """
 
-    def __init__(self, seed: int, split: str, index: int):
+    def __init__(self, seed: int, split: str, index: int, wordings: str = "all"):
         self.rng = random.Random(f"{seed}/{split}/{index}")
-        self.split = split
+        self.wordings = wordings
         self.facts: dict[str, Any] = {}
         self.used: list[str] = []
+        self.sentences: list[str] = []
         self._taken: set[str] = set()
         self.currency = self.rng.choice(CURRENCIES)
         self.date_style = self.rng.choice(DATE_STYLES)
@@ -62,13 +65,13 @@ class Draw:
 
     def wording(self, pool: Phrases) -> str:
         """An alternative that this split may see."""
-        text = self.rng.choice(pool.of(self.split))
+        text = self.rng.choice(pool.of(self.wordings))
         self.used.append(text)
         return text
 
     def fresh(self, pool: Phrases) -> str:
         """An alternative that this document has not used yet; for names that must differ."""
-        free = [text for text in pool.of(self.split) if text not in self._taken]
+        free = [text for text in pool.of(self.wordings) if text not in self._taken]
         text = self.rng.choice(free)
         self._taken.add(text)
         return text
@@ -79,7 +82,10 @@ class Draw:
 
     def phrase(self, pool: Phrases, **slots: Part) -> Fragment:
         """A wording with its slots filled."""
-        return template(self.wording(pool), **slots)
+        text = self.wording(pool)
+        if not slots:
+            self.sentences.append(text)
+        return template(text, **slots)
 
     def shuffled(self, parts: Sequence[T]) -> list[T]:
         """The parts in random order."""

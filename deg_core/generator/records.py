@@ -10,11 +10,12 @@ from deg_core.config.settings import DataSettings
 from deg_core.contract.errors import InputError
 from deg_core.generator.draw import Draw
 from deg_core.generator.kind import Kind
-from deg_core.generator.registry import CORPUS_KIND, CORPUS_VARIANT, KINDS, kinds_of
-from deg_core.generator.schema import Answer, Node, json_schema, thin_out
+from deg_core.generator.registry import CORPUS_KIND, CORPUS_VARIANT, KINDS, part_of
+from deg_core.generator.schema import Answer, Node, decisions, json_schema, thin_out, with_every_list
 from deg_core.generator.text import Span, lay_down, template
 
 SPLITS = ("train", "val", "test")
+NOTE = "note"
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,12 @@ def write_document(kind: Kind, draw: Draw) -> Document:
     return Document(draw, text, places, kind.layout_id(layout))
 
 
+def write_note(kind: Kind, draw: Draw) -> Document:
+    """Only the sentences of a document that name no value, in another order."""
+    kind.compose(draw)
+    return Document(draw, draw.one((" ", "\n")).join(draw.shuffled(draw.sentences)), {}, f"{kind.name}-{NOTE}")
+
+
 def generate_records(settings: DataSettings, split: str) -> Iterator[dict[str, Any]]:
     """The records of a split, in order; record i depends on (seed, split, i) alone.
 
@@ -47,25 +54,35 @@ def generate_records(settings: DataSettings, split: str) -> Iterator[dict[str, A
 
 
 def make_record(seed: int, split: str, index: int) -> dict[str, Any]:
-    """One record; kinds and their schema variants take turns."""
-    kinds = kinds_of(split)
-    kind = kinds[index % len(kinds)]
-    variants = tuple(kind.variants)
-    name = variants[index // len(kinds) % len(variants)]
-    draw = Draw(seed, split, index)
-    document = write_document(kind, draw)
-    root = thin_out(kind.variants[name], draw)
-    return _record(document, root, split, index) | {
-        "meta": {"kind": kind.name, "variant": name, "layout": document.layout_id}
-    }
+    """One record; kinds and their schema variants take turns.
+
+    Every second training record is a note: the sentences of a document that decide something, and a schema that
+    asks for nothing else; the others ask for every list. A decision and a length are learned from many texts, while
+    one document shows many spans.
+    """
+    part, place = part_of(split, index)
+    kind, turn = part.kinds[place % len(part.kinds)], place // len(part.kinds)
+    draw = Draw(seed, split, index, part.wordings)
+    if split == "train" and turn % 2:
+        name, root = NOTE, decisions(tuple(kind.variants.values()), draw)
+        document = write_note(kind, draw)
+    else:
+        document = write_document(kind, draw)
+        turn = turn // 2 if split == "train" else turn
+        name = tuple(kind.variants)[turn % len(kind.variants)]
+        root = thin_out(kind.variants[name], draw)
+        if split == "train":
+            root = with_every_list(root, tuple(kind.variants.values()))
+    meta = {"kind": kind.name, "variant": name, "layout": document.layout_id}
+    return _record(document, root, split, f"own-{part.name}-{index:06}") | {"meta": meta}
 
 
-def _record(document: Document, root: Node, split: str, index: int) -> dict[str, Any]:
+def _record(document: Document, root: Node, split: str, uid: str) -> dict[str, Any]:
     answer = Answer(root, document.draw.facts, document.places)
     return {
-        "uid": f"own-{split}-{index:06}",
+        "uid": uid,
         "split": split,
-        "doc_id": f"own-{split}-{index:06}",
+        "doc_id": uid,
         "context": document.text,
         "schema": json_schema(root),
         "value": answer.value,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from deg_core.generator.kind import Kind
 from deg_core.generator.kinds.clinical import CLINICAL
 from deg_core.generator.kinds.delivery import DELIVERY
@@ -23,6 +25,28 @@ CORPUS_KIND = "support"
 CORPUS_VARIANT = "desk"
 
 
-def kinds_of(split: str) -> tuple[Kind, ...]:
-    """The kinds of a split: test has those that training never sees, the others the rest."""
-    return TEST_KINDS if split == "test" else SEEN_KINDS
+@dataclass(frozen=True)
+class Part:
+    """Records of one sort, named in their uids. wordings: which of the kinds' wordings they may use."""
+
+    name: str
+    kinds: tuple[Kind, ...]
+    wordings: str
+
+
+TRAIN = Part("train", SEEN_KINDS, "seen")
+VAL = Part("val", SEEN_KINDS, "all")
+NEW_WORDINGS = Part("test-wordings", SEEN_KINDS, "held")
+NEW_KINDS = Part("test-kinds", TEST_KINDS, "all")
+TEST = (NEW_KINDS, NEW_WORDINGS)
+
+
+def part_of(split: str, index: int) -> tuple[Part, int]:
+    """The part of a split's record and its place there.
+
+    val is new documents of the kinds seen in training, a quarter of the wordings unseen. test takes turns: kinds
+    that training never sees, and kinds that it sees in unseen wordings alone.
+    """
+    if split == "test":
+        return TEST[index % len(TEST)], index // len(TEST)
+    return {"train": TRAIN, "val": VAL}[split], index

@@ -8,7 +8,7 @@ from pathlib import Path
 from deg_core.config.settings import DataSettings
 from deg_core.generator.build import json_line
 from deg_core.generator.records import corpus_schema, generate_corpus, generate_records
-from deg_core.generator.registry import SEEN_KINDS, TEST_KINDS
+from deg_core.generator.registry import SEEN_KINDS, TEST, TEST_KINDS
 
 RECORDS_PER_KIND = 2
 DOCUMENTS = 10
@@ -16,12 +16,12 @@ SHOWN_DOCUMENT = 3
 
 
 def sample_files() -> dict[str, str]:
-    """File name -> text: two records of every kind, ten documents to fill, and one of them with its schema."""
+    """File name -> text: two records or more of every kind, ten documents to fill, and one of them with its schema."""
     settings = DataSettings(
         seed=7,
         train=RECORDS_PER_KIND * len(SEEN_KINDS),
         val=0,
-        test=RECORDS_PER_KIND * len(TEST_KINDS),
+        test=len(TEST) * RECORDS_PER_KIND * len(TEST_KINDS),
         corpus=DOCUMENTS,
     )
     documents = list(generate_corpus(settings))

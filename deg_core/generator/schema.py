@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -121,6 +121,7 @@ def core(node: Node) -> Node:
 
 WRITTEN_SHARE = 0.5
 DROPPED_SHARE = 0.12
+PRINT_STYLE = ("currency",)  # facts that no sentence states: how values are printed decides them
 
 
 def thin_out(root: Node, draw: Draw) -> Node:
@@ -134,6 +135,25 @@ def thin_out(root: Node, draw: Draw) -> Node:
         if keep:
             kept[name] = node
     return replace(root, properties=kept)
+
+
+def decisions(variants: Sequence[Node], draw: Draw) -> Node:
+    """All that sentences decide outside arrays, each property name once, in an order of the document's own."""
+    found: dict[str, Node] = {}
+    waiting = list(variants)
+    while waiting:
+        for name, node in waiting.pop(0).properties.items():
+            if node.properties:
+                waiting.append(node)
+            elif node.item is None and not (node.copied or node.schema.get("x-generate") or node.key in PRINT_STYLE):
+                found.setdefault(name, node)
+    return group({name: found[name] for name in draw.shuffled(tuple(found))})
+
+
+def with_every_list(root: Node, variants: Sequence[Node]) -> Node:
+    """The root with the arrays that the variants ask for beside its own, each property name once."""
+    lists = {name: node for variant in variants for name, node in variant.properties.items() if node.item is not None}
+    return replace(root, properties={**lists, **root.properties})
 
 
 def json_schema(node: Node) -> dict[str, Any]:

@@ -14,9 +14,9 @@ class Phrases:
     seen: tuple[str, ...]
     held: tuple[str, ...]
 
-    def of(self, split: str) -> tuple[str, ...]:
-        """The alternatives of a split: train sees `seen`, val sees `held`, the others see all."""
-        return {"train": self.seen, "val": self.held}.get(split, self.seen + self.held)
+    def of(self, part: str) -> tuple[str, ...]:
+        """The alternatives of a part: 'seen', 'held' or 'all'."""
+        return {"seen": self.seen, "held": self.held, "all": self.seen + self.held}[part]
 
 
 def phrases(*texts: str) -> Phrases:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
 import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import nn
@@ -23,8 +22,12 @@ MAX_SPAN_TOKENS = 128
 READOUT_START = 0.5
 ANCHOR_BIAS_START = -6.0
 CUT_BIAS_START = -4.0
+LIKELY_ANCHORS = 96
+COUNT_FLOOR = 1e-6
 QUICK = 16.0
 """Small tables are kept divided by this: they learn as many times faster than wide weights at one learning rate."""
+SLOW = 16.0
+"""What corrects another estimate is divided by this: it learns as many times slower."""
 BUCKET_EDGES = (-256, -64, -16, -4, 0, 1, 2, 4, 8, 16, 32, 64, 128, 256)
 CALIBRATED_KINDS = ("choice", "score", "noul", "extract")
 
@@ -137,9 +140,10 @@ class SpanPointer(nn.Module):
 class ItemCounter(nn.Module):
     """How many items an array has, and where each starts.
 
-    Every token gets an anchor logit from the boundary before it; the expected number of anchors is evidence
-    for the length, beside a linear reading of the query's own state. So a length is learned from where the items
-    stand and not from one number a document.
+    Every token gets an anchor logit from the boundary before it. Were the tokens independent, the number of anchors
+    would follow the Poisson binomial distribution; its logarithm is the evidence for each length, and a linear
+    reading of the query's own state corrects it. So a length is learned from where the items stand and not from one
+    number a document.
     """
 
     def __init__(self, hidden: int):
@@ -149,7 +153,8 @@ class ItemCounter(nn.Module):
         self.left = nn.Linear(hidden, POINTER_WIDTH, bias=False)
         self.right = nn.Linear(hidden, POINTER_WIDTH, bias=False)
         self.bias = nn.Parameter(torch.tensor(ANCHOR_BIAS_START))
-        self.log_sharpness = nn.Parameter(torch.tensor(0.0))
+        nn.init.zeros_(self.linear.weight)
+        nn.init.zeros_(self.linear.bias)
 
     def keys(self, around_BE: torch.Tensor, exact: bool) -> torch.Tensor:
         """Keys of the T + 1 boundaries, float32 [T + 1, W]; around_BE and exact as in SpanPointer.keys."""
@@ -163,17 +168,23 @@ class ItemCounter(nn.Module):
         if anchor >= 0:
             places = torch.arange(len(logits), device=logits.device)
             logits = logits.masked_fill((places < anchor) | (places >= region_end), float("-inf"))
-        expected = in_order_sum(sigmoid(logits, exact=not torch.is_grad_enabled()))
-        lengths = torch.arange(MAX_COUNT + 1, device=logits.device)
-        distance = -0.5 * (QUICK * self.log_sharpness).exp() * (lengths - expected).square()
-        return CountLogits((self.linear.weight * answer_E).sum(-1) + self.linear.bias + distance, logits)
+        counted = log_count(sigmoid(logits, exact=not torch.is_grad_enabled()))
+        own = (self.linear.weight * answer_E).sum(-1) + self.linear.bias
+        return CountLogits(counted + own / SLOW, logits)
 
 
-def in_order_sum(values: torch.Tensor) -> torch.Tensor:
-    """The sum of a vector; without gradient in one fixed order, whatever the number of threads."""
-    if torch.is_grad_enabled() or values.is_cuda:
-        return values.sum()
-    return values.new_tensor(float(np.add.reduce(values.double().numpy())))
+def log_count(chances: torch.Tensor) -> torch.Tensor:
+    """Log-probability that n of independent events happen, float32 [MAX_COUNT + 1]; the last: that many or more.
+
+    chances: of the events, [T]; only the LIKELY_ANCHORS highest count. A number that is all but impossible gets
+    log(COUNT_FLOOR). One event after the other, so in one order whatever the number of threads.
+    """
+    likely = chances.topk(min(LIKELY_ANCHORS, len(chances))).values
+    none, most = (F.one_hot(torch.tensor(n), MAX_COUNT + 1).to(chances) for n in (0, MAX_COUNT))
+    spread = none
+    for chance in likely:
+        spread = spread * (1 - chance) + (F.pad(spread, (1, -1)) + most * spread) * chance
+    return (spread + COUNT_FLOOR).log()
 
 
 def boundary_keys(left: nn.Linear, right: nn.Linear, around_BE: torch.Tensor, exact: bool) -> torch.Tensor:
@@ -216,8 +227,6 @@ class Heads(nn.Module):
             yes, no = (embed_VE[i].float() for i in yes_no)
             heads.noul.weight.copy_((yes - no)[None])
             heads.noul.bias.zero_()
-            heads.count.linear.weight.mul_(0.1)
-            heads.count.linear.bias.zero_()
         return heads
 
     def temperature(self, kind: str) -> float:

@@ -1,5 +1,6 @@
 """The heads: shapes, what they know before training, and exact span keys."""
 
+import itertools
 from dataclasses import is_dataclass
 
 import numpy as np
@@ -10,12 +11,15 @@ from deg_core.contract.query import Query
 from deg_core.model.fork import MAX_COUNT, ForkTokens, first_word_token, tokenize_query
 from deg_core.model.heads import (
     CALIBRATED_KINDS,
+    COUNT_FLOOR,
     CUT_WIDTH,
     POINTER_WIDTH,
     READOUT_START,
     Heads,
+    ItemCounter,
     OptionPointer,
     SpanPointer,
+    log_count,
 )
 from deg_core.model.rows import Rows
 from tests.model import tiny
@@ -175,3 +179,27 @@ def test_temperatures_belong_to_calibrated_kinds():
 def test_an_unknown_fork_kind_is_refused():
     with pytest.raises(ValueError, match="'guess'"):
         ForkTokens("guess", "/a", np.zeros(1, np.int32))
+
+
+def test_the_number_of_anchors_is_distributed_as_the_sum_of_independent_events():
+    chances = torch.tensor([0.9, 0.2, 0.5, 0.0, 0.7])
+    expected = torch.zeros(MAX_COUNT + 1, dtype=torch.float64)
+    for happens in itertools.product((0, 1), repeat=len(chances)):
+        of_each = [c if h else 1 - c for h, c in zip(happens, chances.double(), strict=True)]
+        expected[sum(happens)] += torch.stack(of_each).prod()
+    found = log_count(chances).exp().double()
+    assert torch.allclose(found, expected + COUNT_FLOOR, atol=1e-6)
+    assert log_count(chances[:0]).argmax() == 0
+    many = torch.full((500,), 0.99)
+    assert log_count(many).argmax() == MAX_COUNT  # more than can be counted
+
+
+def test_counts_do_not_need_the_linear_reading():
+    torch.manual_seed(0)
+    head = ItemCounter(HIDDEN)
+    keys = torch.zeros(41, POINTER_WIDTH)
+    answer = torch.randn(HIDDEN)
+    with torch.no_grad():
+        keys[[3, 9, 30]] = 8 * head.query(answer) / head.query(answer).norm() * POINTER_WIDTH**0.5
+        assert int(head(answer, keys).lengths.argmax()) == 3
+        assert int(head(answer, keys, 5, 20).lengths.argmax()) == 1
