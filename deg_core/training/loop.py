@@ -13,7 +13,7 @@ from typing import Any
 import torch
 import torch.distributed as dist
 
-from deg_core.artifacts import Home, hash_tree
+from deg_core.artifacts import Home, fingerprint, hash_tree
 from deg_core.contract.errors import DegError, InputError
 from deg_core.model.bases import base_hash
 from deg_core.model.checkpoint import CheckpointMeta, save_checkpoint
@@ -35,6 +35,11 @@ LOGS = ("log.jsonl", "mem.jsonl")
 MAX_SKIPPED_STEPS = 10
 PLANNER_SCALE = "planner_scale"
 FINITE_FAILURE = "the gradient is not finite"
+
+
+def draw_seed(seed: int, init: Path | None) -> int:
+    """The seed of the draws. A run that goes on from a checkpoint draws otherwise than the run that made it."""
+    return seed if init is None else int(fingerprint([seed, hash_tree(init)]), 16) % 2**63
 
 
 class Ranks:
@@ -78,7 +83,7 @@ class Trainer:
         start = checkpoint_folder(job.folder, self.point.step) if self.point else job.init
         self.network = build_network(settings, job.base, start, self.home, device, pick_dtype(settings.dtype, device))
         pools = [(Pool.open(folder), weight) for folder, weight in job.pools]
-        self.drawer = Drawer(pools, settings, job.max_context_tokens, settings.seed)
+        self.drawer = Drawer(pools, settings, job.max_context_tokens, draw_seed(settings.seed, job.init))
         release_memory()
         self.plan: MemoryPlan = training_plan(job.memory, self.network, settings, self.ranks.world)
         groups = trainable_groups(self.network, settings)

@@ -19,7 +19,7 @@ from deg_core.contract.errors import DegError
 from deg_core.model.checkpoint import read_meta
 from deg_core.progress import Silent
 from deg_core.training.job import TrainJob
-from deg_core.training.loop import MAX_SKIPPED_STEPS, Trainer
+from deg_core.training.loop import MAX_SKIPPED_STEPS, Trainer, draw_seed
 from deg_core.training.run import train
 
 STEPS = 5
@@ -234,3 +234,12 @@ def test_learning_lowers_the_loss(job: Callable[..., TrainJob]):
     trained.trainer.train()
     losses = [entry["loss"] for entry in lines(trained.trainer.job.folder)]
     assert sum(losses[-3:]) < 0.9 * sum(losses[:3])
+
+
+def test_a_run_that_goes_on_draws_other_records(tmp_path):
+    first, second = tmp_path / "first", tmp_path / "second"
+    for folder in (first, second):
+        folder.mkdir()
+        (folder / "heads").write_text(folder.name)
+    seeds = [draw_seed(1, None), draw_seed(1, first), draw_seed(1, second), draw_seed(2, first)]
+    assert len(set(seeds)) == 4 and seeds[0] == 1 and draw_seed(1, first) == seeds[1]
