@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from deg_core.contract.errors import InputError
 
@@ -27,13 +28,26 @@ def read_json(path: Path) -> Any:
     if not text.strip():
         raise InputError(f"{path} is empty; it should hold JSON")
     try:
-        return json.loads(text, object_pairs_hook=_object)
+        return json.loads(text, object_pairs_hook=_object, parse_constant=refuse_constant, parse_float=finite)
     except json.JSONDecodeError as error:
         raise InputError(f"{path}:{error.lineno}:{error.colno}: not JSON ({error.msg})") from error
     except RecursionError as error:
         raise InputError(f"{path}: nested too deeply to be read; flatten it") from error
     except ValueError as error:
         raise InputError(f"{path}: {error}") from error
+
+
+def refuse_constant(name: str) -> NoReturn:
+    """For json.loads: NaN and Infinity, which Python would read, are not JSON."""
+    raise ValueError(f"{name} is not JSON")
+
+
+def finite(text: str) -> float:
+    """For json.loads: a number that is too large to be held is an error, not infinity."""
+    number = float(text)
+    if math.isinf(number):
+        raise ValueError(f"{text[:40]} is larger than a number can be (1.8e308)")
+    return number
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

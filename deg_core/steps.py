@@ -120,7 +120,19 @@ def fill_inputs(settings: FillSettings, data: Path | None) -> tuple[Path, dict[s
         raise InputError("the generated corpus is not there; run `deg generate`, or name corpus and schema_path")
     corpus = data / "corpus.jsonl" if data and settings.corpus == OWN else Path(settings.corpus)
     path = data / "corpus_schema.json" if data and settings.schema_path == OWN else Path(settings.schema_path)
-    return corpus, read_json(path)
+    return corpus, read_schema(path)
+
+
+def read_schema(path: Path) -> dict[str, Any]:
+    """A JSON Schema that compiles; raises InputError that names the file with every problem of it."""
+    from deg_core.contract import SchemaError, compile_schema
+
+    schema = read_json(path)
+    try:
+        compile_schema(schema)
+    except SchemaError as error:
+        raise InputError("\n".join(f"{path}: {problem}" for problem in error.problems)) from error
+    return schema
 
 
 def filling_checkpoint(name: str, home: Home) -> Path:

@@ -125,7 +125,12 @@ class CsvReader:
                 except StopIteration:
                     return
                 except csv.Error as problem:
-                    row, error = [], f"not CSV: {problem}"
+                    if lines.ended:
+                        raise InputError(
+                            f"{self._path}: a quote of the row that begins at byte {at} is never closed, so no row "
+                            "after it can be read; close it"
+                        ) from problem
+                    row, error = [], f"at byte {at}: not CSV ({problem})"
                 if row or error:
                     yield at, row, error
 
@@ -170,12 +175,20 @@ class ParquetReader:
     def documents(self, number: int = 0, offset: int = 0) -> Iterator[Document]:
         with self._open() as file:
             groups, first = self._groups_from(file, offset)
-            for batch in file.iter_batches(PARQUET_BATCH_ROWS, row_groups=groups, columns=self._columns):
+            for batch in self._batches(file, groups, first):
                 for text, doc_id in self._cells(batch):
                     if first >= offset:
                         yield make_document(number, doc_id, *decode_text(text), first)
                         number += 1
                     first += 1
+
+    def _batches(self, file: pq.ParquetFile, groups: list[int], first: int) -> Iterator[pa.RecordBatch]:
+        try:
+            for batch in file.iter_batches(PARQUET_BATCH_ROWS, row_groups=groups, columns=self._columns):
+                yield batch
+                first += len(batch)
+        except (pa.ArrowException, OSError) as error:
+            raise InputError(f"{self._path} is damaged at row {first} or after it ({error}); write it again") from error
 
     def _open(self) -> pq.ParquetFile:
         try:
@@ -255,13 +268,16 @@ class _CountedLines:
     """Lines as text for the csv module; bytes that are not UTF-8 become surrogates, seen again per cell."""
 
     def __init__(self, file: Iterable[bytes], offset: int):
-        self._file, self.offset = iter(file), offset
+        self._file, self.offset, self.ended = iter(file), offset, False
 
     def __iter__(self) -> _CountedLines:
         return self
 
     def __next__(self) -> str:
-        line = next(self._file)
+        line = next(self._file, None)
+        if line is None:
+            self.ended = True
+            raise StopIteration
         first = self.offset == 0
         self.offset += len(line)
         return line.removeprefix(BOM if first else b"").decode("utf-8", "surrogateescape")

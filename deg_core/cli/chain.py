@@ -27,6 +27,7 @@ from deg_core.config import (
 )
 from deg_core.contract.errors import InputError
 from deg_core.progress import Terminal
+from deg_core.registry.models import check_checkpoint
 
 RecordsOption = Annotated[
     list[str] | None,
@@ -104,6 +105,7 @@ def evaluate(
     """Compare a checkpoint with gold values and with the constrained-decoding baseline."""
     place = home_of(home)
     found = checkpoint or checkpoint_of(steps.newest(place, "calibrations", "deg calibrate"))
+    check_checkpoint(found)
     sources = with_records(PoolSettings(), records)
     files = steps.record_files(sources, _own_folder(place, sources))
     report(steps.evaluate(settings, place, Terminal(), checkpoint=found, records=files))

@@ -148,10 +148,13 @@ def _base_model() -> Check:
 
 
 def _checkpoint(home: Home) -> Check:
+    from deg_core.model.checkpoint import check_heads
     from deg_core.steps import filling_checkpoint
 
     try:
-        return Check("checkpoint", "ok", str(filling_checkpoint("champion", home)))
+        folder = filling_checkpoint("champion", home)
+        check_heads(folder)
+        return Check("checkpoint", "ok", str(folder))
     except (InputError, OSError) as error:
         return Check("checkpoint", "warn", "none", str(error))
 

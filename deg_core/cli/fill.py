@@ -16,7 +16,7 @@ from deg_core.cli.chain import report
 from deg_core.cli.options import HomeOption, home_of, takes_settings
 from deg_core.config import DataSettings, FillSettings
 from deg_core.contract.errors import InputError
-from deg_core.inputs import read_json, read_text
+from deg_core.inputs import read_text
 from deg_core.progress import Terminal
 
 
@@ -48,13 +48,11 @@ def fill(
 
 def fill_text(settings: FillSettings, home: Home, schema: Path, text: Path) -> dict[str, Any]:
     """The response of contract section 8 for one text."""
-    wanted, document = read_json(schema), make_document(0, None, read_text(text), None, 0)
+    wanted, document = steps.read_schema(schema), make_document(0, None, read_text(text), None, 0)
     if document.text is None:
         raise InputError(f"{text}: {document.error}")
-    from deg_core.contract import compile_schema
     from deg_core.model.model import load_model
     from deg_core.runtime.engine import fill as fill_one
 
-    compile_schema(wanted)
     model = load_model(steps.filling_checkpoint(settings.model, home), home=home)
     return fill_one(model, document.text, wanted, **settings.options.model_dump())

@@ -64,6 +64,9 @@ def promote(
     home: HomeOption = None,
 ) -> None:
     """Make a checkpoint champion without asking the gate."""
+    from deg_core.model.checkpoint import check_heads
+
+    check_heads(checkpoint)
     typer.echo(registry.promote(home_of(home), checkpoint, {"promote": True, "reasons": [reason]}, "user"))
 
 

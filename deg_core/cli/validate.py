@@ -51,6 +51,7 @@ def validate_schema(file: Path) -> None:
 
 def validate_records(file: Path) -> None:
     """Print the lines that are no valid record as `file: line n: reasons`."""
+    from deg_core.pools.lines import unfinished_bytes
     from deg_core.pools.records import Reject, read_records
 
     read = refused = 0
@@ -60,6 +61,9 @@ def validate_records(file: Path) -> None:
             if isinstance(line, Reject):
                 refused += 1
                 typer.echo(f"{file}: {line}")
+        if cut := unfinished_bytes(file):
+            read, refused = read + 1, refused + 1
+            typer.echo(f"{file}: the last line ({cut} bytes) has no end and is no whole record; finish or delete it")
     except OSError as error:
         raise InputError(f"cannot read {file}: {error.strerror}") from error
     err.print(f"{file}: {counted(read, 'record')} read, {read - refused} valid, {refused} refused")

@@ -44,7 +44,7 @@ class DataSettings(Settings):
 class SourceSettings(Settings):
     """One records file and its share of the micro-batches."""
 
-    records: str = Field(description="Records file (JSON Lines), or 'own' for the generated documents.")
+    records: str = Field(min_length=1, description="Records file (JSON Lines), or 'own' for the generated documents.")
     weight: float = Field(1.0, gt=0, description="Share of the draws, relative to the other sources.")
 
 
@@ -153,11 +153,15 @@ class GateSettings(Settings):
 class FillSettings(Settings):
     """Bulk fill of a corpus to Parquet."""
 
-    corpus: str = Field("own", description="JSON Lines, Parquet or CSV file, a folder of text files, or 'own'.")
-    schema_path: str = Field("own", description="JSON Schema file, or 'own' for the schema of the generated corpus.")
-    text_column: str = Field("text", description="Column or key that holds the document.")
+    corpus: str = Field(
+        "own", min_length=1, description="JSON Lines, Parquet or CSV file, a folder of text files, or 'own'."
+    )
+    schema_path: str = Field(
+        "own", min_length=1, description="JSON Schema file, or 'own' for the schema of the generated corpus."
+    )
+    text_column: str = Field("text", min_length=1, description="Column or key that holds the document.")
     id_column: str = Field("doc_id", description="Column or key that holds its id; row numbers where it is absent.")
-    model: str = Field("champion", description="Checkpoint folder, or 'champion'.")
+    model: str = Field("champion", min_length=1, description="Checkpoint folder, or 'champion'.")
     shard_documents: int = Field(64, ge=1, description="Documents of one Parquet part.")
     batch_documents: int = Field(8, ge=1, description="Documents filled together.")
     workers: int = Field(0, ge=0, description="Processes; 0 = one per core.")

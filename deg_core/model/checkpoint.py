@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError
+from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save_file
 
 from deg_core.artifacts import Home, sync_folder
@@ -98,6 +98,23 @@ def read_meta(folder: str | Path) -> CheckpointMeta:
     if meta.format != FORMAT:
         raise InputError(f"{path} has format {meta.format!r}; this version reads {FORMAT!r}")
     return meta
+
+
+def check_heads(folder: str | Path) -> None:
+    """Refuse a checkpoint whose heads this version does not have, without loading it. Raises InputError."""
+    read_meta(folder)
+    path = Path(folder) / "heads.safetensors"
+    try:
+        with safe_open(path, "pt") as file:
+            found = {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118 - no mapping
+        hidden = found["choice.query.weight"][1]
+    except (OSError, SafetensorError, KeyError, IndexError) as error:
+        raise InputError(f"{path} holds no heads ({error})") from error
+    with torch.device("meta"):
+        expected = {name: tuple(tensor.shape) for name, tensor in Heads(hidden).state_dict().items()}
+    if found != expected:
+        names = sorted(name for name in found.keys() | expected.keys() if found.get(name) != expected.get(name))
+        raise InputError(f"{folder} has heads of another version ({', '.join(names[:3])} differ); train it again")
 
 
 def load_network(

@@ -195,7 +195,7 @@ class _Build:
         text = ", ".join(f"{number} {name}" for name, number in counts.items())
         progress.say(f"pool {manifest.id}: {text}")
         if not counts["kept"]:
-            progress.say(f"pool {manifest.id} is empty: {self._records} holds no valid record")
+            progress.say(f"pool {manifest.id} is empty: no record of {self._records} is kept")
         with open(self._records, "rb") as file:
             file.seek(manifest.figures["source_bytes"])
             tail = file.read().strip()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import unicodedata
 from collections.abc import Iterable
 from pathlib import Path
@@ -57,7 +58,7 @@ def normalise(text: str) -> str:
 
 def refuse_evaluation_only(path: Path) -> None:
     """Raise InputError when a source lies under a name that is kept for evaluation."""
-    names = (*path.parts, *path.resolve().parts)
+    names = (*path.parts, *Path(os.path.realpath(path)).parts)
     if any(EVALUATION_ONLY in name for name in names):
         raise InputError(f"{path} is evaluation-only material ({EVALUATION_ONLY} in its path) and never trains")
 

@@ -46,6 +46,20 @@ def raw_lines(path: str | Path, offset: int = 0, first_number: int = 1) -> Itera
             number += 1
 
 
+def unfinished_bytes(path: str | Path) -> int:
+    """Bytes after the last line that raw_lines yields, blanks aside: of a line that is still being written, or cut."""
+    end = 0
+    for line in raw_lines(path):
+        end = line.end
+    with open(path, "rb") as file:
+        size = file.seek(0, 2)
+        file.seek(end)
+        while block := file.read(1 << 20):
+            if block.strip():
+                return size - end
+    return 0
+
+
 def _next_line(file: BinaryIO, number: int) -> RawLine | None:
     offset = file.tell()
     data = file.readline(MAX_LINE_BYTES + 1)

@@ -13,6 +13,7 @@ from deg_core.contract.plan import FieldPlan, FillPlan
 from deg_core.contract.pointer import concrete
 from deg_core.contract.request import render_context
 from deg_core.contract.walk import leaf_instances, lengths_of
+from deg_core.inputs import finite, refuse_constant
 from deg_core.pools.annotations import Annotations, read_annotations
 from deg_core.pools.decisions import Question, read_questions
 from deg_core.pools.lines import MAX_LINE_BYTES, RawLine, raw_lines
@@ -125,10 +126,6 @@ def _listed(problems: list[Problem]) -> str:
     return f"{text}; and {more} more problems" if more > 0 else text
 
 
-def _not_json(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not JSON")
-
-
 def _json_object(raw: RawLine) -> dict[str, Any]:
     if raw.data is None:
         _refuse("", f"the line is longer than {MAX_LINE_BYTES >> 20} MiB; split the record")
@@ -138,7 +135,7 @@ def _json_object(raw: RawLine) -> dict[str, Any]:
     except UnicodeDecodeError as error:
         _refuse("", f"not UTF-8 at byte {raw.offset + error.start} of the file; convert the file to UTF-8")
     try:
-        body = json.loads(text, parse_constant=_not_json)
+        body = json.loads(text, parse_constant=refuse_constant, parse_float=finite)
         if "\\u" in text:
             json.dumps(body, ensure_ascii=False).encode()
     except json.JSONDecodeError as error:

@@ -125,6 +125,11 @@ class Result:
 
     def json(self) -> str:
         """An array of objects; NaN and infinities become null, dates ISO text, decimals numbers."""
+        twice = sorted({name for name in self.columns if self.columns.count(name) > 1})
+        if twice:
+            raise InputError(
+                f"two columns are named {twice[0]!r}, which an object cannot hold; name them apart with AS"
+            )
         rows = [{name: _plain(value) for name, value in zip(self.columns, row, strict=True)} for row in self.rows]
         return json.dumps(rows, ensure_ascii=False, indent=1)
 
@@ -179,6 +184,9 @@ def _check_reading(statements: list[duckdb.Statement]) -> None:
                 f"{statement.type.name} statements are not run here, only those that read; "
                 "for a file of the result use --format csv or json and redirect it"
             )
+    asked = sum(statement.type is duckdb.StatementType.SELECT for statement in statements)
+    if asked > 1:
+        raise InputError(f"{asked} statements are given, one is answered at a time; run them one by one")
 
 
 def _plain(value: Any) -> Any:

@@ -71,7 +71,7 @@ def test_csv(tmp_path):
     assert documents[0].text == 'two\nlines, and "quotes"'
     assert documents[1].error == "not UTF-8 (at character 3); convert it to UTF-8"
     assert documents[2].error == "1 cells where the header has 2"
-    assert documents[3].error.startswith("not CSV")
+    assert documents[3].error.startswith("at byte 60: not CSV")
     assert documents[4].text == "no id" and documents[5].error == "empty document"
     assert documents[6].text == long and documents[7].text == "last"
     check_resumable(path, documents)
@@ -175,3 +175,24 @@ def test_shards_cover_the_corpus_once(tmp_path, size):
     assert numbers == list(range(10)) and all(len(shard) == size for shard in shards[:-1])
     for shard in shards:
         assert next(reader.documents(shard.start, shard.offset)).text == f"text {shard.start}"
+
+
+def test_a_quote_that_is_never_closed_is_refused_with_its_place(tmp_path):
+    path = tmp_path / "c.csv"
+    path.write_text('doc_id,text\na,fine\nb,"open\nc,lost\n')
+    documents = open_corpus(path).documents()
+    assert next(documents).doc_id == "a"
+    with pytest.raises(InputError, match="begins at byte 19 is never closed"):
+        next(documents)
+
+
+def test_a_damaged_page_is_refused_with_its_row(tmp_path):
+    path = tmp_path / "c.parquet"
+    table = pa.table({"doc_id": ["a", "b"], "text": ["first text", "second text"]})
+    pq.write_table(table, path, compression="none", use_dictionary=False)
+    data = bytearray(path.read_bytes())
+    place = data.index(b"first text")
+    data[place - 4 : place] = b"\xff\xff\xff\x7f"
+    path.write_bytes(data)
+    with pytest.raises(InputError, match="damaged at row 0"):
+        list(open_corpus(path).documents())

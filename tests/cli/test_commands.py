@@ -62,6 +62,32 @@ def test_bad_records_are_1_with_their_lines(tmp_path: Path):
     assert "3 records read, 1 valid, 2 refused" in done.stderr
 
 
+def test_a_cut_last_record_is_told(tmp_path: Path):
+    (tmp_path / "r.jsonl").write_text(f"{record()}\n{record(uid='b')[:-9]}")
+    done = deg(tmp_path, "validate", str(tmp_path / "r.jsonl"))
+    assert done.returncode == 1 and "the last line (" in done.stdout
+    assert "2 records read, 1 valid, 1 refused" in done.stderr
+
+
+def test_a_number_that_cannot_be_held_is_told(tmp_path: Path):
+    (tmp_path / "r.jsonl").write_text(record().replace('"total": 5', '"total": 1e999') + "\n")
+    done = deg(tmp_path, "validate", str(tmp_path / "r.jsonl"))
+    assert done.returncode == 1 and "line 1: " in done.stdout and "larger than a number can be" in done.stdout
+
+
+def test_a_schema_problem_names_the_schema_file(tmp_path: Path):
+    (tmp_path / "s.json").write_text('{"type": "object", "properties": {"b": {"const": 1}}}')
+    (tmp_path / "t.txt").write_text("b")
+    done = deg(tmp_path, "fill", "--schema", str(tmp_path / "s.json"), "--text", str(tmp_path / "t.txt"))
+    assert done.returncode == 2 and f"{tmp_path / 's.json'}: /properties/b" in done.stderr
+
+
+def test_records_behind_a_loop_of_links_are_told(tmp_path: Path):
+    (tmp_path / "a.jsonl").symlink_to(tmp_path / "a.jsonl")
+    done = deg(tmp_path, "pools", "--records", str(tmp_path / "a.jsonl"))
+    assert done.returncode == 2 and "does not exist" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
@@ -85,6 +111,12 @@ def test_bad_records_are_1_with_their_lines(tmp_path: Path):
         (["pools", "--records", "a.jsonl:inf"], "'inf' is no weight"),
         (["train", "--device", "tpu"], "--device"),
         (["train", "--set", "lr_heads=.inf"], "lr_heads: Input should be a finite number"),
+        (["fill", "--corpus", "", "--schema", "data/samples/schema.json"], "corpus"),
+        (["fill", "--schema", "pyproject.toml", "--text", "README.md"], "pyproject.toml:1:2: not JSON"),
+        (["evaluate", "--checkpoint", "absent"], "checkpoint absent does not exist"),
+        (["models", "promote", "tests"], "tests is no checkpoint"),
+        (["sql", "SELECT 1; SELECT 2"], "2 statements are given"),
+        (["sql", "SELECT 1 AS a, 2 AS a", "--format", "json"], "two columns are named 'a'"),
         (["fill", "--corpus", "data/samples"], "give the schema of its values with --schema"),
     ],
 )
@@ -104,6 +136,8 @@ def test_wrong_usage_and_unreadable_input_are_2(tmp_path: Path, arguments: list[
         (b"\x00\xff", "is not UTF-8 at byte 1"),
         (b"[" * 100_000, "nested too deeply"),
         (b'{"type": "object", "type": "object"}', "the key 'type' twice"),
+        (b'{"minimum": NaN}', "NaN is not JSON"),
+        (b'{"maximum": 1e999}', "1e999 is larger than a number can be"),
     ],
 )
 def test_a_file_that_is_no_json_is_told_with_its_place(tmp_path: Path, content: bytes, told: str):

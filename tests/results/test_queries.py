@@ -110,6 +110,7 @@ def test_formats(home):
         ("COPY (SELECT 1) TO 'out.csv'", "COPY statements are not run here"),
         ("EXPLAIN ANALYZE COPY (SELECT 1) TO 'out.csv'", "EXPLAIN statements are not run"),
         ("SELECT 1; DROP TABLE artifacts", "DROP statements are not run"),
+        ("SELECT 1; SELECT 2", "2 statements are given"),
     ],
 )
 def test_bad_questions(home, tmp_path, monkeypatch, text, message):
@@ -120,7 +121,7 @@ def test_bad_questions(home, tmp_path, monkeypatch, text, message):
 
 
 def test_sql_that_reads_is_run(home):
-    assert run_sql(home, "SELECT 1; SELECT 2 AS two").rows == [(2,)]
+    assert run_sql(home, "SELECT 2 AS two;").rows == [(2,)]
     assert run_sql(home, "WITH a AS (SELECT 1 AS x) FROM a").columns == ("x",)
     assert run_sql(home, "PIVOT (SELECT 'k' AS a, 1 AS b) ON a USING sum(b)").rows == [(1,)]
     assert any(row[0] == "fill_cells" for row in run_sql(home, "SHOW TABLES").rows)
