@@ -38,7 +38,7 @@ options = st.builds(
 
 @pytest.mark.parametrize("field", LEAVES, ids=lambda field: f"{field.json_type}-{field.format}")
 @given(text=texts, options=options)
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 def test_a_leaf_reads_any_text(field, text, options):
     typed = field.mode != "extract.span" or field.format is not None
     found = find_candidates(field, text, options) if typed else []
@@ -50,7 +50,7 @@ def test_a_leaf_reads_any_text(field, text, options):
 
 
 @given(text=texts, options=options)
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 def test_a_whole_text_is_read_or_is_nothing(text, options):
     assert isinstance(parse_number(text), int | float | None)
     assert isinstance(parse_date(text, options.date_order), str | None)
