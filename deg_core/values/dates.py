@@ -1,7 +1,8 @@
 """Dates as people write them: every candidate in a text (contract sections 3 and 9).
 
 Read are ISO dates and their variants (2026-03-05, 2026/3/5, 20260305, 2026年3月5日), days with a month by name
-in seven languages (3rd of May 2026, May 3, 2026, 3 de mayo de 2026) and numeric dates with the year last.
+in 24 languages (3rd of May 2026, May 3, 2026, 3 de mayo de 2026, 3. května 2026) and numeric dates with the
+year last.
 A numeric date such as 03/05/2026 is read by date_order; without one only if exactly one order gives a valid
 date (or both give the same). Two-digit years are 1970 to 2069. A date without a year is no date.
 """
@@ -9,31 +10,46 @@ date (or both give the same). Two-digit years are 1970 to 2069. A date without a
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from datetime import date
+from importlib import import_module
 from typing import Literal
 
-from deg_core.values.candidate import Candidate
+from deg_core.values.candidate import Candidate, in_order
 
 DateOrder = Literal["MDY", "DMY"] | None
 PIVOT = 70
 
-# English, German, French, Spanish, Italian, Dutch, Portuguese; full and short.
-_NAMES = {
-    1: "january jan januar jän jänner janvier janv enero ene gennaio gen januari janeiro",
-    2: "february feb februar février fevrier févr fevr febrero febbraio febr februari fevereiro fev",
-    3: "march mar märz maerz mrz mär mars marzo maart mrt março marco",
-    4: "april apr avril avr abril abr aprile",
-    5: "may mai mayo maggio mag mei maio",
-    6: "june jun juni juin junio giugno giu junho",
-    7: "july jul juli juillet juil julio luglio lug julho",
-    8: "august aug août aout agosto ago augustus",
-    9: "september sep sept septembre septiembre settembre set setembro",
-    10: "october oct oktober okt octobre octubre ottobre ott outubro out",
-    11: "november nov novembre noviembre novembro",
-    12: "december dec dezember dez décembre decembre déc diciembre dic dicembre dezembro",
-}
-MONTHS = {name: month for month, names in _NAMES.items() for name in names.split()}
+# No name of a month has two meanings in these languages. Croatian is left out: its listopad is October, and
+# November in Polish and Czech.
+LANGUAGES = (
+    *("bg", "ca", "cs", "da", "de", "el", "en", "es", "et", "fi", "fr", "hu"),
+    *("it", "nb", "nl", "pl", "pt", "ro", "ru", "sk", "sl", "sv", "tr", "uk"),
+)
+_MONTH_KEYS = (
+    *("january", "february", "march", "april", "may", "june"),
+    *("july", "august", "september", "october", "november", "december"),
+)
+
+
+def _month_names() -> dict[str, int]:
+    """The months of LANGUAGES by their names in lower case: full and short, in every case, without accents too."""
+    names = {"jän": 1, "maerz": 3}  # Austrian, and without an umlaut
+    for language in LANGUAGES:
+        words = import_module(f"dateparser.data.date_translation_data.{language}").info
+        for month, key in enumerate(_MONTH_KEYS, start=1):
+            for name in words[key]:
+                written = name.lower().rstrip(".")
+                names |= {written: month, _unaccented(written): month}
+    return names
+
+
+def _unaccented(name: str) -> str:
+    return "".join(letter for letter in unicodedata.normalize("NFD", name) if not unicodedata.combining(letter))
+
+
+MONTHS = _month_names()
 
 # Gaps between the parts are short, so that the work grows with the text alone.
 _SPACE = "[ \u00a0]"
@@ -44,7 +60,8 @@ _YEAR = r"(?P<year>[0-9]{4}|['\u2019][0-9]{2}|[0-9]{2}(?!:?[0-9]))(?![0-9])"
 _WORD = re.compile(r"[^\W\d_]{3,}")
 # The day before a month's name, up to the name: "3rd of ", "3. ", "3-".
 _DAY_BEFORE = re.compile(
-    rf"(?<![0-9]){_DAY}{_ORDINAL}?(?:{_GAP}[-/.,]?{_GAP}|{_SPACE}(?:day of|of|de|di|del){_SPACE})\Z", re.I
+    rf"(?<![0-9]){_DAY}{_ORDINAL}?(?:{_GAP}[-/.,]?{_GAP}|{_SPACE}(?:day of|of|de|di|del){_SPACE}|{_SPACE}d['\u2019])\Z",
+    re.I,
 )
 _BEFORE_WIDTH = 16
 # The year after it: ". 2026", " de 2026", "-26", ", '26".
@@ -75,8 +92,7 @@ def date_candidates(text: str, date_order: DateOrder = None) -> list[Candidate]:
         for span, day in readings:
             if day is not None:
                 found.setdefault(span, day.isoformat())
-    spans = sorted(found, key=lambda span: (span[0], -span[1]))
-    return [Candidate(*span, found[span]) for span in spans]
+    return in_order(Candidate(*span, value) for span, value in found.items())
 
 
 def parse_date(text: str, date_order: DateOrder = None) -> str | None:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import regex
 
 from deg_core.contract.formats import is_valid
-from deg_core.values.candidate import Candidate
+from deg_core.values.candidate import Candidate, in_order
 from deg_core.values.dates import DateOrder, date_candidates
 
 _ZONES = {
@@ -67,7 +67,7 @@ def datetime_candidates(text: str, date_order: DateOrder = None, default_offset:
             candidate = _moment(day.value, start, end, clock, default_offset)
             if candidate is not None:
                 found.setdefault((start, end), candidate)
-    return sorted(found.values(), key=lambda c: (c.start, -c.end))
+    return in_order(found.values())
 
 
 def parse_datetime(text: str, date_order: DateOrder = None, default_offset: str | None = "Z") -> str | None:

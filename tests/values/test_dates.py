@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 import pytest
 
-from deg_core.values import date_candidates, datetime_candidates, parse_date, parse_datetime
+from deg_core.values import date_candidates, dates, datetime_candidates, parse_date, parse_datetime
 
 
 @pytest.mark.parametrize(
@@ -31,6 +33,15 @@ from deg_core.values import date_candidates, datetime_candidates, parse_date, pa
         ("1º maggio 2026", "2026-05-01"),
         ("3 maart 2026", "2026-03-03"),
         ("2026年3月5日", "2026-03-05"),
+        ("5 марта 2026", "2026-03-05"),
+        ("5. března 2026", "2026-03-05"),
+        ("5. maaliskuuta 2026", "2026-03-05"),
+        ("5 listopada 2026", "2026-11-05"),
+        ("5 Μαρτίου 2026", "2026-03-05"),
+        ("5 d’abril de 2026", "2026-04-05"),
+        ("2026. május 3", "2026-05-03"),
+        ("1 aout 2026", "2026-08-01"),
+        ("5 srpnja 2026", None),
         ("Feb 28, 2025", "2025-02-28"),
         ("Feb 29, 2025", None),
         ("31/04/2026", None),
@@ -46,6 +57,16 @@ from deg_core.values import date_candidates, datetime_candidates, parse_date, pa
 )
 def test_a_date_as_a_whole_day_first(text, value):
     assert parse_date(text, "DMY") == value
+
+
+def test_a_month_name_means_one_month_in_every_language_that_is_read():
+    meanings: dict[str, set[int]] = {}
+    for language in dates.LANGUAGES:
+        words = import_module(f"dateparser.data.date_translation_data.{language}").info
+        for month, key in enumerate(dates._MONTH_KEYS, start=1):
+            for name in words[key]:
+                meanings.setdefault(name.lower().rstrip("."), set()).add(month)
+    assert {name: months for name, months in meanings.items() if months != {dates.MONTHS[name]}} == {}
 
 
 def test_the_order_decides_an_ambiguous_date():

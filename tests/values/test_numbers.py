@@ -58,7 +58,10 @@ WHOLE = {
     "1e-05": 1e-05,
     "2.5E+3": 2500,
     "1/2": 0.5,
+    "-1/2": -0.5,
+    "3/6": 0.5,
     "3 1/2": 3.5,
+    "2½ million": 2_500_000,
     "2½": 2.5,
     "9007199254740993": 9007199254740993,
     "9,007,199,254,740,993.00": 9007199254740993,
@@ -132,6 +135,11 @@ def test_a_long_row_of_numbers_is_read_number_by_number(separator):
     row = [str(n) for n in range(900, 990)]
     found = {c.value for c in number_candidates(separator.join([*row, "1"]))}
     assert {int(n) for n in row} <= found
+
+
+def test_more_groups_than_a_number_has_are_read_number_by_number():
+    assert len(number_candidates("1 234 567 890 123")) == 15
+    assert {c.value for c in number_candidates("1 234 567 890 123 456")} == {1, 234, 567, 890, 123, 456}
 
 
 def test_groups_by_spaces_are_read_together_and_apart():
