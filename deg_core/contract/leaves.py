@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import re
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import regex
 from jsonschema.protocols import Validator
 
 from deg_core.contract import choices, scales
 from deg_core.contract.fingerprints import field_fingerprint
 from deg_core.contract.keywords import ANNOTATIONS, BY_TYPE, EXTENSIONS, FORMATS, STRING_KEYWORDS, refusal
+from deg_core.contract.patterns import PatternError, pattern_of
 from deg_core.contract.plan import FieldPlan, Mode, OnNull, Path
 from deg_core.contract.pointer import escape
 from deg_core.contract.validation import validator_of
@@ -218,12 +216,9 @@ def _check_pattern(leaf: Leaf, report: Report) -> None:
 
 
 def _pattern_problem(pattern: str) -> str | None:
-    """Why a pattern cannot be searched (re) or matched in part while text is written (regex, inside a group)."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            re.compile(pattern)
-            regex.compile(f"(?:{pattern})")
-        except (re.error, regex.error, OverflowError, RecursionError) as error:
-            return str(error) or type(error).__name__
+    """Why a pattern is not searched."""
+    try:
+        pattern_of(pattern)
+    except PatternError as error:
+        return str(error)
     return None
