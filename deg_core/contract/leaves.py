@@ -25,7 +25,8 @@ class Leaf:
 
     schema: references followed. loc: where it lies. json_type: string, number, integer or boolean; ""
     for an enum without type. nullable: its types include null. null_branch: null is a branch beside it.
-    annotations: title and description that hold. generate, max_tokens: what the array around it says.
+    ignored: keywords that say
+    nothing about the value. annotations: title and description that hold. generate, max_tokens: what the array around it says.
     """
 
     path: Path
@@ -33,6 +34,7 @@ class Leaf:
     loc: str
     json_type: str
     draft: type[Validator]
+    ignored: frozenset[str] = ANNOTATIONS
     nullable: bool = False
     null_branch: bool = False
     required: bool = True
@@ -106,7 +108,7 @@ def _check_keywords(leaf: Leaf, report: Report) -> None:
     own = BY_TYPE.get(leaf.json_type, frozenset())
     place = f"type {leaf.json_type}" if leaf.json_type else "an enum without type"
     for keyword in leaf.schema:
-        if keyword not in ANNOTATIONS and keyword not in own and keyword not in ("type", "enum", *EXTENSIONS):
+        if keyword not in leaf.ignored and keyword not in own and keyword not in ("type", "enum", *EXTENSIONS):
             report(f"{leaf.loc}/{escape(keyword)}", refusal(keyword, place))
 
 
