@@ -79,9 +79,10 @@ def _with_local_references(rule: Any) -> Any:
         return rule
     if rule.get("$dynamicRef") == "#meta" or rule.get("$recursiveRef") == "#":
         return {"$ref": "#"}
+    local = {name: _with_local_references(item) for name, item in rule.items()}
     if isinstance(rule.get("$ref"), str):
-        return {"$ref": f"#{rule['$ref'].partition('#')[2]}"}
-    return {name: _with_local_references(item) for name, item in rule.items()}
+        local["$ref"] = f"#{rule['$ref'].partition('#')[2]}"
+    return local
 
 
 def _message(error: ValidationError) -> str:

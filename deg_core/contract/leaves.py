@@ -134,7 +134,7 @@ def _enumerated(leaf: Leaf, report: Report) -> FieldPlan:
             report(f"{loc}/{position}", f"{choices.show(value)} is not of type {leaf.json_type}")
     constraints = {key: leaf.schema[key] for key in BY_TYPE.get(leaf.json_type, ()) if key in leaf.schema}
     _check_pattern(leaf, report)
-    if constraints and not _pattern_problem(constraints.get("pattern", "")):
+    if constraints and len(values) <= choices.MAX_OPTIONS and not _pattern_problem(constraints.get("pattern", "")):
         validator = validator_of(constraints, leaf.draft)
         for position, value in enumerate(values):
             broken = next(validator.iter_errors(value), None)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 from urllib.parse import unquote
 
 from deg_core.contract.keywords import ANNOTATIONS
 from deg_core.contract.pointer import escape, split
+
+
+MAX_CHAIN: Final = 64
 
 
 @dataclass(frozen=True)
@@ -80,6 +83,8 @@ def follow(place: Place, document: dict[str, Any], active: frozenset[str]) -> Ta
         place = _resolve(place, loc, document)
         if place.loc in active or place.loc in visited:
             raise RefError(loc, "recursive $ref: the depth of the value would be unknown; write the levels out")
+        if len(visited) > MAX_CHAIN:
+            raise RefError(loc, f"more than {MAX_CHAIN} references in a row; point at the schema itself")
         visited.append(place.loc)
     kept: dict[str, Any] = {key: annotations[key] for key in ("title", "description") if key in annotations}
     return Target(place, kept, tuple(visited))
