@@ -36,7 +36,7 @@ class Place:
         schema, loc = self.schema, self.loc
         for step in steps:
             schema, loc = schema[step], f"{loc}/{escape(str(step))}"
-        return replace(self, schema=schema, loc=loc, base=loc if self._is_resource(schema) else self.base)
+        return Place(schema, loc, loc if self._is_resource(schema) else self.base, self.id_keyword)
 
     def _is_resource(self, schema: Any) -> bool:
         name = schema.get(self.id_keyword) if isinstance(schema, dict) and "$ref" not in schema else None
