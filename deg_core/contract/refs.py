@@ -10,7 +10,6 @@ from urllib.parse import unquote
 from deg_core.contract.keywords import ANNOTATIONS
 from deg_core.contract.pointer import escape, split
 
-
 MAX_CHAIN: Final = 64
 
 
