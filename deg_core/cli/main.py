@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from deg_core.cli import chain, doctor, fill, models, sql, validate
+from deg_core.cli import bench, chain, doctor, fill, models, sql, validate
 from deg_core.cli.outcome import run
 
 app = typer.Typer(
@@ -16,7 +16,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
 )
-for group in (fill, validate, chain, models, sql, doctor):
+for group in (fill, validate, chain, models, sql, doctor, bench):
     group.register(app)
 
 

@@ -6,12 +6,12 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from deg_core.contract.keywords import ANNOTATIONS, refusal
+from deg_core.contract.keywords import refusal
 from deg_core.contract.pointer import escape
 from deg_core.contract.refs import Place
 
 MAX_OPTIONS = 255
-_BRANCH_KEYWORDS = ANNOTATIONS | {"const", "enum", "type"}
+_BRANCH_KEYWORDS = ("const", "enum", "type")
 
 Report = Callable[[str, str], None]
 
@@ -73,7 +73,9 @@ def branch_options(place: Place, report: Report) -> list[tuple[Any, str | None]]
     """The (value, description) pairs of one branch."""
     branch = place.schema
     for keyword in branch:
-        if keyword not in _BRANCH_KEYWORDS and not (keyword == "x-generate" and branch[keyword] is False):
+        if keyword not in (*_BRANCH_KEYWORDS, *place.annotations) and not (
+            keyword == "x-generate" and branch[keyword] is False
+        ):
             report(f"{place.loc}/{escape(keyword)}", refusal(keyword, "a branch of const or enum"))
     if is_null(branch):
         values = [None]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from functools import cache
+from typing import Any, Final
 
 from jsonschema import validators
 from jsonschema.exceptions import ValidationError
 from jsonschema.protocols import Validator
+from jsonschema_specifications import REGISTRY
 
 from deg_core.contract.errors import Problem, SchemaError
 from deg_core.contract.pointer import join
@@ -19,7 +21,8 @@ DRAFTS: Mapping[str, type[Validator]] = {
     "https://json-schema.org/draft/2019-09/schema": validators.Draft201909Validator,
     "https://json-schema.org/draft/2020-12/schema": validators.Draft202012Validator,
 }
-_LONGEST_QUOTE = 120
+_LONGEST_QUOTE: Final = 120
+_ANY_OWN_KIND: Final = ({"$dynamicRef": "#meta"}, {"$recursiveRef": "#"})
 
 
 def draft_of(schema: Mapping[str, Any]) -> type[Validator]:
@@ -36,13 +39,50 @@ def draft_of(schema: Mapping[str, Any]) -> type[Validator]:
     return DRAFTS[key]
 
 
+def id_keyword_of(draft: type[Validator]) -> str:
+    """What names a resource in a draft."""
+    return "id" if draft is validators.Draft4Validator else "$id"
+
+
 def metaschema_problems(schema: Mapping[str, Any], draft: type[Validator]) -> list[Problem]:
     """Where a document is no valid schema of its draft, in document order."""
     try:
-        errors = list(draft(draft.META_SCHEMA).iter_errors(schema))
+        # a class is hashable, which mypy does not see behind a protocol with members
+        errors = list(_metaschema_validator(draft).iter_errors(schema))  # type: ignore[arg-type]
     except RecursionError:
         return [Problem("", "nested too deeply to be checked; flatten the schema")]
     return [Problem(join(error.absolute_path), _message(error)) for error in errors]
+
+
+@cache
+def _metaschema_validator(draft: type[Validator]) -> Validator:
+    metaschema = draft.META_SCHEMA
+    return draft(_flat(metaschema) if "$vocabulary" in metaschema else metaschema)
+
+
+def _flat(metaschema: Mapping[str, Any]) -> dict[str, Any]:
+    """A metaschema with its vocabularies in one schema: it admits the same, without dynamic references to follow."""
+    resolver = REGISTRY.resolver(base_uri=metaschema["$id"])
+    parts = [metaschema, *(resolver.lookup(part["$ref"]).contents for part in metaschema["allOf"])]
+    merged = {
+        "type": metaschema["type"],
+        "properties": {name: rule for part in parts for name, rule in part.get("properties", {}).items()},
+        "$defs": {name: rule for part in parts for name, rule in part.get("$defs", {}).items()},
+    }
+    return _with_local_references(merged)
+
+
+def _with_local_references(rule: Any) -> Any:
+    if isinstance(rule, list):
+        return [_with_local_references(item) for item in rule]
+    if not isinstance(rule, dict):
+        return rule
+    if rule.get("$dynamicRef") == "#meta" or rule.get("$recursiveRef") == "#":
+        return {"$ref": "#"}
+    local = {name: _with_local_references(item) for name, item in rule.items()}
+    if isinstance(rule.get("$ref"), str):
+        local["$ref"] = f"#{rule['$ref'].partition('#')[2]}"
+    return local
 
 
 def _message(error: ValidationError) -> str:

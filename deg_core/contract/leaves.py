@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import re
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import regex
 from jsonschema.protocols import Validator
 
 from deg_core.contract import choices, scales
 from deg_core.contract.fingerprints import field_fingerprint
 from deg_core.contract.keywords import ANNOTATIONS, BY_TYPE, EXTENSIONS, FORMATS, STRING_KEYWORDS, refusal
+from deg_core.contract.patterns import PatternError, pattern_of
 from deg_core.contract.plan import FieldPlan, Mode, OnNull, Path
 from deg_core.contract.pointer import escape
 from deg_core.contract.validation import validator_of
@@ -27,7 +25,8 @@ class Leaf:
 
     schema: references followed. loc: where it lies. json_type: string, number, integer or boolean; ""
     for an enum without type. nullable: its types include null. null_branch: null is a branch beside it.
-    annotations: title and description that hold. generate, max_tokens: what the array around it says.
+    ignored: keywords that say
+    nothing about the value. annotations: title and description that hold. generate, max_tokens: what the array around it says.
     """
 
     path: Path
@@ -35,6 +34,7 @@ class Leaf:
     loc: str
     json_type: str
     draft: type[Validator]
+    ignored: frozenset[str] = ANNOTATIONS
     nullable: bool = False
     null_branch: bool = False
     required: bool = True
@@ -108,7 +108,7 @@ def _check_keywords(leaf: Leaf, report: Report) -> None:
     own = BY_TYPE.get(leaf.json_type, frozenset())
     place = f"type {leaf.json_type}" if leaf.json_type else "an enum without type"
     for keyword in leaf.schema:
-        if keyword not in ANNOTATIONS and keyword not in own and keyword not in ("type", "enum", *EXTENSIONS):
+        if keyword not in leaf.ignored and keyword not in own and keyword not in ("type", "enum", *EXTENSIONS):
             report(f"{leaf.loc}/{escape(keyword)}", refusal(keyword, place))
 
 
@@ -134,7 +134,7 @@ def _enumerated(leaf: Leaf, report: Report) -> FieldPlan:
             report(f"{loc}/{position}", f"{choices.show(value)} is not of type {leaf.json_type}")
     constraints = {key: leaf.schema[key] for key in BY_TYPE.get(leaf.json_type, ()) if key in leaf.schema}
     _check_pattern(leaf, report)
-    if constraints and not _pattern_problem(constraints.get("pattern", "")):
+    if constraints and len(values) <= choices.MAX_OPTIONS and not _pattern_problem(constraints.get("pattern", "")):
         validator = validator_of(constraints, leaf.draft)
         for position, value in enumerate(values):
             broken = next(validator.iter_errors(value), None)
@@ -218,12 +218,9 @@ def _check_pattern(leaf: Leaf, report: Report) -> None:
 
 
 def _pattern_problem(pattern: str) -> str | None:
-    """Why a pattern cannot be searched (re) or matched in part while text is written (regex, inside a group)."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            re.compile(pattern)
-            regex.compile(f"(?:{pattern})")
-        except (re.error, regex.error, OverflowError, RecursionError) as error:
-            return str(error) or type(error).__name__
+    """Why a pattern is not searched."""
+    try:
+        pattern_of(pattern)
+    except PatternError as error:
+        return str(error)
     return None

@@ -10,11 +10,10 @@ from jsonschema.protocols import Validator
 
 from deg_core.contract import choices, leaves
 from deg_core.contract.document import plain_copy
-from deg_core.contract.drafts import draft_of, metaschema_problems
+from deg_core.contract.drafts import draft_of, id_keyword_of, metaschema_problems
 from deg_core.contract.errors import Problem, SchemaError
 from deg_core.contract.fingerprints import plan_fingerprint
 from deg_core.contract.keywords import (
-    ANNOTATIONS,
     BY_TYPE,
     COMBINATORS,
     LEAF_TYPES,
@@ -103,7 +102,7 @@ class _Compiler:
         self.problems.append(problem)
 
     def compile_root(self) -> None:
-        root = Place(self.document, "")
+        root = Place(self.document, "", id_keyword=id_keyword_of(self.draft))
         if "" in self._invalid:
             return
         try:
@@ -172,7 +171,9 @@ class _Compiler:
         keyword = next(key for key in COMBINATORS if key in place.schema)
         loc = f"{place.loc}/{keyword}"
         for sibling, value in place.schema.items():
-            if sibling not in (keyword, "type", *ANNOTATIONS) and not (sibling == "x-generate" and value is False):
+            if sibling not in (keyword, "type", *place.annotations) and not (
+                sibling == "x-generate" and value is False
+            ):
                 self.report(f"{place.loc}/{escape(sibling)}", f"{sibling} beside {keyword}: move it into the branch")
         try:
             targets = [
@@ -266,6 +267,7 @@ class _Compiler:
             path=context.path,
             schema=place.schema,
             loc=place.loc,
+            ignored=place.annotations,
             json_type=kind,
             draft=self.draft,
             nullable=nullable,
@@ -286,7 +288,7 @@ class _Compiler:
         own = BY_TYPE[kind] if kind else frozenset().union(*BY_TYPE.values())
         extensions = ("x-generate", "x-max-tokens") if kind == "array" else ("x-generate",)
         for keyword in place.schema:
-            if keyword not in ANNOTATIONS and keyword not in own and keyword not in ("type", "enum", *extensions):
+            if keyword not in place.annotations and keyword not in own and keyword not in ("type", "enum", *extensions):
                 self.report(
                     f"{place.loc}/{escape(keyword)}", refusal(keyword, f"type {kind}" if kind else "this schema")
                 )

@@ -1,4 +1,4 @@
-"""Validators that agree with the rest of the contract: strict formats, exact multipleOf."""
+"""Validators that agree with the rest of the contract: strict formats, exact multipleOf, patterns in linear time."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from jsonschema.exceptions import ValidationError
 from jsonschema.protocols import Validator
 
 from deg_core.contract.formats import CHECKS
+from deg_core.contract.patterns import pattern_of
 from deg_core.contract.scales import exact
 
 
@@ -31,9 +32,15 @@ def _multiple_of(validator: Validator, step: Any, value: Any, schema: Any) -> It
         yield ValidationError(f"{value!r} is not a multiple of {step}")
 
 
+def _pattern(validator: Validator, source: Any, value: Any, schema: Any) -> Iterator[ValidationError]:
+    del schema
+    if validator.is_type(value, "string") and not pattern_of(source).found_in(value):
+        yield ValidationError(f"{value!r} does not match {source!r}")
+
+
 @cache
 def _exact_class(draft: type[Validator]) -> type[Validator]:
-    return validators.extend(draft, {"multipleOf": _multiple_of})
+    return validators.extend(draft, {"multipleOf": _multiple_of, "pattern": _pattern})
 
 
 _FORMATS = _format_checker()

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-import regex
 import torch
 
 from deg_core.config import FillOptions
 from deg_core.contract.errors import FillError
 from deg_core.contract.outcome import Generated
+from deg_core.contract.patterns import pattern_of
 from deg_core.contract.plan import FieldPlan
 from deg_core.model.network import Network
 from deg_core.model.projection import DECODE_TILE, tiled_linear
@@ -32,7 +32,7 @@ class TextRule:
         self._least = plan.constraints.get("minLength", 0)
         self._most = plan.constraints.get("maxLength")
         pattern = plan.constraints.get("pattern")
-        self._pattern = regex.compile(f"(?s:.*?)(?:{pattern})(?s:.*)") if pattern is not None else None
+        self._pattern = pattern_of(pattern) if pattern is not None else None
 
     def may_continue(self, text: str) -> bool:
         """Whether some continuation of this text is valid.
@@ -48,13 +48,13 @@ class TextRule:
         )
 
     def _partial(self, text: str) -> bool:
-        return self._pattern is None or self._pattern.fullmatch(text, partial=True) is not None
+        return self._pattern is None or self._pattern.may_be_found_in(text)
 
     def may_end(self, text: str) -> bool:
         """Whether the text is valid as it is."""
         if INCOMPLETE in text or len(text) < self._least or (self._most is not None and len(text) > self._most):
             return False
-        return self._pattern is None or self._pattern.fullmatch(text) is not None
+        return self._pattern is None or self._pattern.found_in(text)
 
 
 @dataclass

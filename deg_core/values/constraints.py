@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import operator
-import re
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
-from functools import lru_cache
 from typing import Any
 
 from deg_core.contract.formats import is_valid
+from deg_core.contract.patterns import pattern_of
 from deg_core.contract.plan import FieldPlan
 
 _BREAKS: dict[str, Callable[[Fraction, Fraction], bool]] = {
@@ -35,7 +34,7 @@ def violated(field: FieldPlan, value: Any) -> str | None:
         return "minLength"
     if "maxLength" in limits and len(value) > limits["maxLength"]:
         return "maxLength"
-    if "pattern" in limits and _compiled(limits["pattern"]).search(value) is None:
+    if "pattern" in limits and not pattern_of(limits["pattern"]).found_in(value):
         return "pattern"
     if field.format is not None and not is_valid(field.format, value):
         return "format"
@@ -55,8 +54,3 @@ def _number(field: FieldPlan, value: int | float) -> str | None:
 def _exact(number: int | float) -> Fraction:
     """The number as it is written in decimals, not as the nearest double."""
     return Fraction(number) if isinstance(number, int) else Fraction(Decimal(str(number)))
-
-
-@lru_cache(maxsize=1024)
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)

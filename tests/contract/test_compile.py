@@ -127,6 +127,16 @@ def test_draft_4_exclusive_bounds():
     assert plan.fields[0].levels == (1, 2, 3)
 
 
+def test_id_names_a_schema_in_draft_4_only():
+    item = {"id": "/properties/f", "type": "object", "definitions": {"t": {"id": "#t", "type": "number"}}}
+    item["properties"] = {"id": {"$ref": "#/definitions/t"}, "c": {"id": "c", "enum": ["a", "b"]}}
+    schema = {"$schema": DRAFT_4, "id": "root.json", "type": "object", "properties": {"f": item}}
+    number, choice = compile_schema(schema).fields
+    assert (number.path, number.mode, choice.options) == (("f", "id"), "extract.number", ("a", "b"))
+    del schema["$schema"]
+    assert {"/id", "/properties/f/id"} <= set(problems(schema))
+
+
 @pytest.mark.parametrize(
     ("schema", "required", "nullable", "on_null"),
     [
