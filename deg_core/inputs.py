@@ -28,7 +28,7 @@ def read_json(path: Path) -> Any:
     if not text.strip():
         raise InputError(f"{path} is empty; it should hold JSON")
     try:
-        return json.loads(text, object_pairs_hook=_object, parse_constant=refuse_constant, parse_float=finite)
+        return json.loads(text, object_pairs_hook=unique_keys, parse_constant=refuse_constant, parse_float=finite)
     except json.JSONDecodeError as error:
         raise InputError(f"{path}:{error.lineno}:{error.colno}: not JSON ({error.msg})") from error
     except RecursionError as error:
@@ -50,7 +50,8 @@ def finite(text: str) -> float:
     return number
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """For json.loads: an object that has a key twice is an error, not the last of the two."""
     found: dict[str, Any] = {}
     for key, value in pairs:
         if key in found:

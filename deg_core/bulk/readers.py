@@ -216,7 +216,10 @@ class ParquetReader:
 
 
 class FolderReader:
-    """Every file below a folder, sorted by relative path, which is the id; names that begin with a dot are skipped."""
+    """Every file below a folder, sorted by relative path, which is the id; names that begin with a dot are skipped.
+
+    Links are followed; a folder that was seen under another name is not read again.
+    """
 
     def __init__(self, path: Path):
         self._path = path
@@ -228,16 +231,22 @@ class FolderReader:
             number += 1
 
     def _document(self, number: int, offset: int, name: str) -> Document:
+        path = self._path / name
+        if path.exists() and not path.is_file():
+            return Document(number, name, None, "is no regular file", offset)
         try:
-            data = (self._path / name).read_bytes()
+            data = path.read_bytes()
         except OSError as error:
             return Document(number, name, None, f"cannot be read: {error.strerror}", offset)
         return make_document(number, name, *decode_text(data), offset)
 
     @staticmethod
     def _walk(root: Path) -> Iterator[str]:
-        for folder, folders, files in os.walk(root):
-            folders[:] = [name for name in folders if not name.startswith(".")]
+        seen = {os.path.realpath(root)}
+        for folder, folders, files in os.walk(root, onerror=_unlisted, followlinks=True):
+            below = {name: os.path.realpath(Path(folder) / name) for name in folders if not name.startswith(".")}
+            folders[:] = [name for name, real in below.items() if real not in seen]
+            seen |= set(below.values())
             for file in files:
                 if file.startswith("."):
                     continue
@@ -297,6 +306,10 @@ def _json_object(line: bytes, offset: int) -> tuple[dict[str, Any] | None, str |
     if not isinstance(row, dict):
         return None, f"at byte {offset}: a JSON object is needed, this is {type(row).__name__}"
     return row, None
+
+
+def _unlisted(error: OSError) -> None:
+    raise InputError(f"the folder {error.filename} cannot be listed: {error.strerror}") from error
 
 
 def _open(path: Path) -> Any:

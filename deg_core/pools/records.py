@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -13,7 +14,7 @@ from deg_core.contract.plan import FieldPlan, FillPlan
 from deg_core.contract.pointer import concrete
 from deg_core.contract.request import render_context
 from deg_core.contract.walk import leaf_instances, lengths_of
-from deg_core.inputs import finite, refuse_constant
+from deg_core.inputs import finite, refuse_constant, unique_keys
 from deg_core.pools.annotations import Annotations, read_annotations
 from deg_core.pools.decisions import Question, read_questions
 from deg_core.pools.lines import MAX_LINE_BYTES, RawLine, raw_lines
@@ -21,6 +22,16 @@ from deg_core.pools.schemas import Schemas
 
 SPLITS = ("train", "val", "test")
 REQUIRED_KEYS = ("uid", "split", "context", "schema", "value")
+KNOWN_KEYS = (
+    *REQUIRED_KEYS,
+    "doc_id",
+    "spans",
+    "span_alternatives",
+    "span_probs",
+    "span_counts",
+    "decide_probs",
+    "judge",
+)
 SHOWN_PROBLEMS = 8
 
 
@@ -135,7 +146,7 @@ def _json_object(raw: RawLine) -> dict[str, Any]:
     except UnicodeDecodeError as error:
         _refuse("", f"not UTF-8 at byte {raw.offset + error.start} of the file; convert the file to UTF-8")
     try:
-        body = json.loads(text, parse_constant=refuse_constant, parse_float=finite)
+        body = json.loads(text, object_pairs_hook=unique_keys, parse_constant=refuse_constant, parse_float=finite)
         if "\\u" in text:
             json.dumps(body, ensure_ascii=False).encode()
     except json.JSONDecodeError as error:
@@ -227,6 +238,9 @@ def _header_problems(body: dict[str, Any]) -> list[Problem]:
         problems.append(Problem("/split", f"{body['split']!r} is none of {', '.join(SPLITS)}"))
     if not isinstance(body.get("doc_id", ""), str):
         problems.append(Problem("/doc_id", "must be a string"))
+    for key in body.keys() - KNOWN_KEYS:
+        if near := difflib.get_close_matches(key, KNOWN_KEYS, n=1, cutoff=0.75):
+            problems.append(Problem(f"/{key}", f"is read by nothing; did you mean {near[0]}?"))
     return problems
 
 

@@ -180,12 +180,22 @@ def _parquet(paths: list[Path]) -> str:
     return f"read_parquet([{', '.join(_text(str(path)) for path in paths)}])"
 
 
+def _begins_whole(path: Path) -> bool:
+    """Whether a JSON Lines file has a first line that is whole, so that its columns can be known."""
+    with open(path, "rb") as file:
+        first = file.readline()
+    try:
+        return isinstance(json.loads(first), dict)
+    except ValueError:
+        return False
+
+
 def _json(paths: list[Path], labels: str = "", guard: str = "", exclude: Iterable[str] = ()) -> list[str]:
-    """Selects over JSON Lines files that hold something: labels, then the keys that are not excluded.
+    """Selects over JSON Lines files with a whole line: labels, then the keys that are not excluded.
 
     guard: a key that every whole line has; a line being written just now has none.
     """
-    paths = [path for path in paths if path.stat().st_size]
+    paths = [path for path in paths if _begins_whole(path)]
     if not paths:
         return []
     files = ", ".join(_text(str(path)) for path in paths)

@@ -87,7 +87,7 @@ def span_loss(logits: SpanLogits, fork: Fork) -> torch.Tensor:
     scores = first[spans[:, 0]] + last[spans[:, 1] - 1] - total
     reachable = spans[:, 1] - spans[:, 0] <= MAX_SPAN_TOKENS
     if not reachable.any():
-        return total.new_zeros(())
+        return total * 0.0  # still of the graph, so that a step of nothing else has a gradient
     if len(fork.span_weights):
         weights = torch.from_numpy(fork.span_weights).to(first.device) * reachable
         return -(weights / weights.sum() * scores).sum() / 2

@@ -1,4 +1,5 @@
 import json
+import os
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -196,3 +197,16 @@ def test_a_damaged_page_is_refused_with_its_row(tmp_path):
     path.write_bytes(data)
     with pytest.raises(InputError, match="damaged at row 0"):
         list(open_corpus(path).documents())
+
+
+def test_linked_folders_are_read_once_and_pipes_are_told(tmp_path):
+    corpus, elsewhere = tmp_path / "corpus", tmp_path / "elsewhere"
+    corpus.mkdir()
+    elsewhere.mkdir()
+    (corpus / "a.txt").write_text("first")
+    (elsewhere / "b.txt").write_text("second")
+    (corpus / "linked").symlink_to(elsewhere)
+    (elsewhere / "back").symlink_to(corpus)
+    os.mkfifo(corpus / "pipe")
+    found = {document.doc_id: document.text or document.error for document in read(corpus)}
+    assert found == {"a.txt": "first", "linked/b.txt": "second", "pipe": "is no regular file"}

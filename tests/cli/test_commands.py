@@ -62,6 +62,19 @@ def test_bad_records_are_1_with_their_lines(tmp_path: Path):
     assert "3 records read, 1 valid, 2 refused" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        (record(sapns={}), "/sapns is read by nothing; did you mean spans?"),
+        (record().replace('{"uid"', '{"split": "val", "uid"'), "an object has the key 'split' twice"),
+    ],
+)
+def test_a_misspelt_or_repeated_key_is_told(tmp_path: Path, line: str, told: str):
+    (tmp_path / "r.jsonl").write_text(line + "\n")
+    done = deg(tmp_path, "validate", str(tmp_path / "r.jsonl"))
+    assert done.returncode == 1 and told in done.stdout.replace(":", "")
+
+
 def test_a_cut_last_record_is_told(tmp_path: Path):
     (tmp_path / "r.jsonl").write_text(f"{record()}\n{record(uid='b')[:-9]}")
     done = deg(tmp_path, "validate", str(tmp_path / "r.jsonl"))

@@ -125,3 +125,12 @@ def test_sql_that_reads_is_run(home):
     assert run_sql(home, "WITH a AS (SELECT 1 AS x) FROM a").columns == ("x",)
     assert run_sql(home, "PIVOT (SELECT 'k' AS a, 1 AS b) ON a USING sum(b)").rows == [(1,)]
     assert any(row[0] == "fill_cells" for row in run_sql(home, "SHOW TABLES").rows)
+
+
+def test_a_log_that_has_only_begun_is_left_out(home):
+    for name in ("runs/r", "pools/p", "models"):
+        (home.root / name).mkdir(parents=True, exist_ok=True)
+    for name in ("runs/r/log.jsonl", "runs/r/mem.jsonl", "pools/p/quarantine.jsonl", "models/promotions.jsonl"):
+        (home.root / name).write_text('{"step": 1, "lo')
+    for view in ("train_log", "memory", "quarantine", "promotions", "fills"):
+        assert run_sql(home, f"SELECT count(*) FROM {view}").rows == [(0,)]
