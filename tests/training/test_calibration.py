@@ -131,7 +131,7 @@ def test_calibration_measures_and_never_estimates_too_low(calibrated: Manifest):
         assert entry["peak_bytes"] > 100 << 20  # a process with torch in it
     coefficients = json.loads((calibrated.path / COEFFICIENTS).read_text())["coefficients"]
     assert coefficients["lm_logits"] > 4  # logits are kept in float32 at least
-    assert coefficients["fork_tokens"] + coefficients["fork_pairs"] + coefficients["rows"] > 0
+    assert all(bytes_each >= 0 for bytes_each in coefficients.values())
     assert set(calibrated.files) == {"coefficients.json", "fit.jsonl"}
 
 
