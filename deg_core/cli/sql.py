@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 
 from deg_core.cli.options import HomeOption, home_of
+from deg_core.contract.errors import InputError
 
 
 class Format(StrEnum):
@@ -39,7 +40,10 @@ def sql(
         for name, named in NAMED.items():
             out.print(f"[bold]{name:<18}[/bold] {named.about}", soft_wrap=True)
         return
-    result = run_sql(home_of(home), query)
+    place = home_of(home)
+    if home is not None and not place.root.is_dir():
+        raise InputError(f"--home {home} is no folder; name the one that holds the results")
+    result = run_sql(place, query)
     if format is Format.TABLE:
         out.print(result.table())
     else:

@@ -128,6 +128,7 @@ def test_records_behind_a_loop_of_links_are_told(tmp_path: Path):
         (["fill", "--schema", "pyproject.toml", "--text", "README.md"], "pyproject.toml:1:2: not JSON"),
         (["evaluate", "--checkpoint", "absent"], "checkpoint absent does not exist"),
         (["models", "promote", "tests"], "tests is no checkpoint"),
+        (["sql", "SELECT 1", "--home", "README.md"], "--home README.md is no folder"),
         (["sql", "SELECT 1; SELECT 2"], "2 statements are given"),
         (["sql", "SELECT 1 AS a, 2 AS a", "--format", "json"], "two columns are named 'a'"),
         (["fill", "--corpus", "data/samples"], "give the schema of its values with --schema"),
