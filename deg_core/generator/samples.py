@@ -16,7 +16,7 @@ SHOWN_DOCUMENT = 3
 
 
 def sample_files() -> dict[str, str]:
-    """File name -> text: two records or more of every kind, ten documents to fill, and one of them with its schema."""
+    """File name -> text: a form and a note of every kind that trains, some of test, ten documents to fill, and one of them with its schema."""
     settings = DataSettings(
         seed=7,
         train=RECORDS_PER_KIND * len(SEEN_KINDS),
