@@ -16,7 +16,10 @@ SHOWN_DOCUMENT = 3
 
 
 def sample_files() -> dict[str, str]:
-    """File name -> text: a form and a note of every kind that trains, some of test, ten documents to fill, and one of them with its schema."""
+    """File name -> text.
+
+    A form and a note of every kind that trains, some test records, ten documents to fill, one of them with its schema.
+    """
     settings = DataSettings(
         seed=7,
         train=RECORDS_PER_KIND * len(SEEN_KINDS),

@@ -99,7 +99,7 @@ class Writer:
             if token == tokens.end_id:
                 text = tokens.decode(self.ids)
                 if self.rule.may_end(text):
-                    self.result = Generated(text, len(self.ids) + 1)
+                    self.result = Generated(self._trimmed(text), len(self.ids) + 1)
                     return
             elif token not in tokens.special_ids and self._may_take(token, tokens):
                 self.ids.append(token)
@@ -111,7 +111,13 @@ class Writer:
             text = tokens.decode(self.ids).removesuffix(INCOMPLETE)
             valid = self.rule.may_end(text)
             reason = f"the {self.budget} tokens of its budget end before its constraints are met; raise x-max-tokens"
-            self.result = Generated(text, len(self.ids)) if valid else FillError(self.pointer, reason)
+            written = Generated(self._trimmed(text), len(self.ids))
+            self.result = written if valid else FillError(self.pointer, reason)
+
+    def _trimmed(self, text: str) -> str:
+        """The text without the space around it, where it is valid so: a word's token begins with its space."""
+        bare = text.strip()
+        return bare if self.rule.may_end(bare) else text
 
 
 def write_all(network: Network, writers: Sequence[Writer]) -> None:
