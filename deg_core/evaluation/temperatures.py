@@ -8,13 +8,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import torch
-import torch.nn.functional as F  # noqa: N812
 
 from deg_core.artifacts import Home, Manifest, build_artifact, hash_tree, source_version
 from deg_core.config import CalibrateSettings
 from deg_core.contract.errors import InputError
 from deg_core.model.checkpoint import load_network, save_checkpoint
-from deg_core.model.heads import CALIBRATED_KINDS, MAX_SPAN_TOKENS, CountLogits, SpanLogits
+from deg_core.model.heads import CALIBRATED_KINDS, MAX_SPAN_TOKENS, CountLogits, SpanLogits, span_ends
 from deg_core.model.model import pick_device, pick_dtype
 from deg_core.model.network import Network
 from deg_core.pools.example import Example, Fork
@@ -106,8 +105,7 @@ def fork_cases(fork: Fork, output: torch.Tensor | SpanLogits) -> Iterator[Case]:
         if len(fork.spans) and not len(gold):
             return
         null = output.null.double().cpu()[None]
-        windows = F.pad(last, (0, MAX_SPAN_TOKENS - 1), value=-math.inf).unfold(0, MAX_SPAN_TOKENS, 1)
-        spans = first[:, None] + windows
+        spans = first[:, None] + span_ends(last)
         found = spans[gold[:, 0], gold[:, 1] - 1 - gold[:, 0]]
         spans[gold[:, 0], gold[:, 1] - 1 - gold[:, 0]] = -math.inf
         others = spans.flatten().topk(min(MAX_OUTCOMES, spans.numel())).values

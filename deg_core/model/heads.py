@@ -55,8 +55,12 @@ class SpanLogits:
         first, last = self.bounds()
         if not len(first):
             return self.null
-        windows = F.pad(last, (0, MAX_SPAN_TOKENS - 1), value=float("-inf")).unfold(0, MAX_SPAN_TOKENS, 1)
-        return torch.cat((first + windows.logsumexp(1), self.null[None])).logsumexp(0)
+        return torch.cat((first + span_ends(last).logsumexp(1), self.null[None])).logsumexp(0)
+
+
+def span_ends(last: torch.Tensor) -> torch.Tensor:
+    """For each start the values of the ends that its spans may have, [T, MAX_SPAN_TOKENS], -inf past the text."""
+    return F.pad(last, (0, MAX_SPAN_TOKENS - 1), value=float("-inf")).unfold(0, MAX_SPAN_TOKENS, 1)
 
 
 @dataclass(frozen=True)

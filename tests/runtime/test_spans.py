@@ -1,6 +1,7 @@
 """From span logits to a value: the distribution, what adds up, what the cuts are for, and the loss that trains it."""
 
 import math
+import re
 from types import SimpleNamespace
 
 import numpy as np
@@ -38,8 +39,6 @@ def every_span(given):
 
 def document(text):
     """A document with a token for each run of letters or digits and each other character but spaces."""
-    import re
-
     places = [match.span() for match in re.finditer(r"\w+|[^\w\s]", text)]
     starts, ends = (np.array(side, dtype=np.int64) for side in zip(*places, strict=True))
     return Document(text, ContextTokens(np.zeros(len(places), dtype=np.int32), starts, ends))
