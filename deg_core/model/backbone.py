@@ -6,7 +6,7 @@ E = hidden width, N = flat tokens.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import torch
@@ -20,6 +20,8 @@ from deg_core.model.rows import Rows
 from deg_core.model.state import State
 
 keep_heap()
+
+VIEW_EPS = 1e-5
 
 
 class Backbone:
@@ -67,12 +69,19 @@ class Backbone:
         return self.weights["embed"].dtype
 
     def forward(
-        self, ids: torch.Tensor, rows: Rows, project: Projector | None = None, *, keep: bool = False
+        self,
+        ids: torch.Tensor,
+        rows: Rows,
+        project: Projector | None = None,
+        *,
+        keep: bool = False,
+        views: Sequence[float] = (),
     ) -> tuple[torch.Tensor, list[State]]:
         """Read every row after its prefix.
 
-        ids: int64 [N]. Returns the final hidden states [N, E] after the last norm and, with keep, each
-        row's state. With a tiled projector a row's result depends on that row and its prefix alone,
+        ids: int64 [N]. Returns the final hidden states [N, E] after the last norm and, with keep, each row's state.
+        views: depths, as shares of the layers; the states there, normed, stand beside the final ones: [N, (1 + v) E].
+        With a tiled projector a row's result depends on that row and its prefix alone,
         bit for bit, whatever rows are beside it.
         """
         project = project or Projector(self.weights)
@@ -86,11 +95,16 @@ class Backbone:
         x = torch.nn.functional.embedding(ids, self.weights["embed"])
         rotary = self.family.rotary(positions, x.dtype)
         kept: list[list] = [[] for _ in rows.lengths]
+        depths = [round(depth * self.shape.layers) for depth in views]
+        seen: dict[int, torch.Tensor] = {}
         for index in range(self.shape.layers):
+            if index in depths:
+                seen[index] = torch.nn.functional.rms_norm(x, (x.shape[-1],), eps=VIEW_EPS)
             x, own = self.family.layer(index, x, project, rotary, rows, grouped=not project.tile)
             for row, layer_state in enumerate(own if keep else ()):
                 kept[row].append(self.family.keep(index, rows.before(row, index), layer_state))
-        hidden = self.family.norm(x, project.weights["norm"])[: rows.tokens]
+        hidden = self.family.norm(x, project.weights["norm"])
+        hidden = torch.cat((hidden, *(seen[depth] for depth in depths)), -1)[: rows.tokens]
         states = [
             State(rows.prefix_length(row) + rows.lengths[row], tuple(layers)) for row, layers in enumerate(kept) if keep
         ]

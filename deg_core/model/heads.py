@@ -1,6 +1,7 @@
 """The heads (contract section 12.3), in float32, one fork at a time so that no fork sees another.
 
-E = hidden width, W = pointer width, O = options of a fork, T = context tokens.
+E = hidden width, V = views of a context token (its states at VIEW_DEPTHS and after the last layer), W = pointer
+width, O = options of a fork, T = context tokens.
 """
 
 from __future__ import annotations
@@ -18,6 +19,10 @@ from deg_core.model.projection import TILE, tiled_linear
 POINTER_WIDTH = 256
 CUT_WIDTH = 64
 MAX_SPAN_TOKENS = 128
+VIEW_DEPTHS = (1 / 3, 1 / 2, 2 / 3)
+"""Where in the stack, as shares of its layers, pointers look at a context beside its end. What a token is (the start of
+an item, the end of a name) stands in the middle layers; the last ones turn to the token that comes next."""
+VIEWS = len(VIEW_DEPTHS) + 1
 
 READOUT_START = 0.5
 ANCHOR_BIAS_START = -6.0
@@ -107,17 +112,17 @@ class SpanPointer(nn.Module):
         super().__init__()
         self.query = nn.Linear(hidden, 2 * POINTER_WIDTH, bias=False)
         self.cut_query = nn.Linear(hidden, CUT_WIDTH)
-        self.left = nn.Linear(hidden, 2 * POINTER_WIDTH + CUT_WIDTH, bias=False)
-        self.right = nn.Linear(hidden, 2 * POINTER_WIDTH + CUT_WIDTH, bias=False)
+        self.left = nn.Linear(VIEWS * hidden, 2 * POINTER_WIDTH + CUT_WIDTH, bias=False)
+        self.right = nn.Linear(VIEWS * hidden, 2 * POINTER_WIDTH + CUT_WIDTH, bias=False)
         self.cut_bias = nn.Parameter(torch.tensor(CUT_BIAS_START))
         self.null = nn.Linear(hidden, 1)
         self.item_bias = nn.Parameter(torch.zeros(2, 2, len(BUCKET_EDGES) + 1))
         nn.init.zeros_(self.cut_query.weight)
         nn.init.zeros_(self.cut_query.bias)
 
-    def keys(self, around_BE: torch.Tensor, exact: bool) -> torch.Tensor:
+    def keys(self, around_BX: torch.Tensor, exact: bool) -> torch.Tensor:
         """Keys of the T + 1 boundaries, float32 [T + 1, 2 W + C]; see boundary_keys."""
-        return boundary_keys(self.left, self.right, around_BE, exact)
+        return boundary_keys(self.left, self.right, around_BX, exact)
 
     def forward(
         self, answer_E: torch.Tensor, keys_BK: torch.Tensor, anchor: int = -1, region_end: int = -1
@@ -154,15 +159,15 @@ class ItemCounter(nn.Module):
         super().__init__()
         self.linear = nn.Linear(hidden, MAX_COUNT + 1)
         self.query = nn.Linear(hidden, POINTER_WIDTH, bias=False)
-        self.left = nn.Linear(hidden, POINTER_WIDTH, bias=False)
-        self.right = nn.Linear(hidden, POINTER_WIDTH, bias=False)
+        self.left = nn.Linear(VIEWS * hidden, POINTER_WIDTH, bias=False)
+        self.right = nn.Linear(VIEWS * hidden, POINTER_WIDTH, bias=False)
         self.bias = nn.Parameter(torch.tensor(ANCHOR_BIAS_START))
         nn.init.zeros_(self.linear.weight)
         nn.init.zeros_(self.linear.bias)
 
-    def keys(self, around_BE: torch.Tensor, exact: bool) -> torch.Tensor:
-        """Keys of the T + 1 boundaries, float32 [T + 1, W]; around_BE and exact as in SpanPointer.keys."""
-        return boundary_keys(self.left, self.right, around_BE, exact)
+    def keys(self, around_BX: torch.Tensor, exact: bool) -> torch.Tensor:
+        """Keys of the T + 1 boundaries, float32 [T + 1, W]; around_BX and exact as in SpanPointer.keys."""
+        return boundary_keys(self.left, self.right, around_BX, exact)
 
     def forward(
         self, answer_E: torch.Tensor, keys_BW: torch.Tensor, anchor: int = -1, region_end: int = -1
@@ -191,17 +196,17 @@ def log_count(chances: torch.Tensor) -> torch.Tensor:
     return (spread + COUNT_FLOOR).log()
 
 
-def boundary_keys(left: nn.Linear, right: nn.Linear, around_BE: torch.Tensor, exact: bool) -> torch.Tensor:
+def boundary_keys(left: nn.Linear, right: nn.Linear, around_BX: torch.Tensor, exact: bool) -> torch.Tensor:
     """Projections of the states on both sides of each boundary, added: float32 [T + 1, out].
 
-    around_BE: hidden states [T + 2, E] from the token before the context to the one after it. exact: computed
+    around_BX: views [T + 2, V E] from the token before the context to the one after it. exact: computed
     in fixed tiles, bit for bit the same at any thread count (no gradient).
     """
     if not exact:
-        return left(around_BE[:-1]) + right(around_BE[1:])
-    padded = F.pad(around_BE, (0, 0, 0, -around_BE.shape[0] % TILE))
+        return left(around_BX[:-1]) + right(around_BX[1:])
+    padded = F.pad(around_BX, (0, 0, 0, -around_BX.shape[0] % TILE))
     before, after = (tiled_linear(padded, part.weight, TILE) for part in (left, right))
-    return before[: around_BE.shape[0] - 1] + after[1 : around_BE.shape[0]]
+    return before[: around_BX.shape[0] - 1] + after[1 : around_BX.shape[0]]
 
 
 class Heads(nn.Module):

@@ -1,6 +1,6 @@
 """Backbone, adapters and heads together: read contexts once, answer forks (contract section 12).
 
-E = hidden width, T = context tokens, N = flat tokens.
+E = hidden width, V = views of a token, T = context tokens, N = flat tokens.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import torch
 from deg_core.model.adapters import Adapters, merge
 from deg_core.model.backbone import Backbone
 from deg_core.model.fork import ForkTokens
-from deg_core.model.heads import CountLogits, Heads, SpanLogits
+from deg_core.model.heads import VIEW_DEPTHS, CountLogits, Heads, SpanLogits
 from deg_core.model.projection import TILE, Projector
 from deg_core.model.rows import Rows
 from deg_core.model.state import State
@@ -28,7 +28,7 @@ Output = torch.Tensor | SpanLogits | CountLogits
 class Reading:
     """Contexts that were read.
 
-    states: the trunk state of each. around: for each, hidden states float [T + 2, E] from the token
+    states: the trunk state of each. around: for each, the views of its tokens, float [T + 2, V E], from the token
     before the context to the one after it. keys: boundary keys of (head, context), made when first asked for.
     """
 
@@ -87,7 +87,7 @@ class Network:
         trainable = self.context_adapted or not self.adapters
         with torch.set_grad_enabled(torch.is_grad_enabled() and trainable):
             hidden, states = self.backbone.forward(
-                self._ids(ids), rows, self.projector(context=True, exact=exact), keep=True
+                self._ids(ids), rows, self.projector(context=True, exact=exact), keep=True, views=VIEW_DEPTHS
             )
         around = [
             hidden[start + len(before) - 1 : start + len(before) + len(context) + 1].float()

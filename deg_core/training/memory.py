@@ -19,6 +19,7 @@ from deg_core.config import TrainSettings
 from deg_core.contract.errors import InputError
 from deg_core.model.checkpoint import full_weight_names
 from deg_core.model.families.shape import ModelShape
+from deg_core.model.heads import VIEWS
 from deg_core.model.network import Network
 from deg_core.pools.example import Example
 from deg_core.training.parts import Part, features, split
@@ -110,10 +111,11 @@ def analytic_coefficients(shape: ModelShape, compute_bytes: int, context_trains:
     widths = 6 * shape.hidden + 3 * shape.intermediate + 4 * (shape.heads + 2 * shape.kv_heads) * shape.head_dim
     kept = shape.layers * widths * compute_bytes
     state = 2 * shape.layers * shape.kv_heads * shape.head_dim * compute_bytes
+    views = 2 * VIEWS * shape.hidden * 4
     return {
         "parts": 64.0 * 2**20,
         "rows": 0.0,
-        "trunk_tokens": kept + state if context_trains else 2 * state + widths * compute_bytes,
+        "trunk_tokens": views + (kept + state if context_trains else 2 * state + widths * compute_bytes),
         "fork_tokens": kept + state,
         "trunk_pairs": shape.layers * 2.0 * compute_bytes if context_trains else 0.0,
         "fork_pairs": shape.layers * 2.0 * compute_bytes,

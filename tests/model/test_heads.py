@@ -15,6 +15,7 @@ from deg_core.model.heads import (
     CUT_WIDTH,
     POINTER_WIDTH,
     READOUT_START,
+    VIEWS,
     Heads,
     ItemCounter,
     OptionPointer,
@@ -138,7 +139,7 @@ def test_the_option_pointer_scores_each_option_alone():
 @pytest.mark.parametrize("length", [0, 1, 62, 63, 200])
 def test_exact_span_keys_are_the_plain_ones(length, threads):
     torch.manual_seed(0)
-    head, around = SpanPointer(HIDDEN), torch.randn(length + 2, HIDDEN)
+    head, around = SpanPointer(HIDDEN), torch.randn(length + 2, VIEWS * HIDDEN)
     with torch.no_grad():
         plain = head.keys(around, exact=False)
         torch.set_num_threads(1)
@@ -151,7 +152,7 @@ def test_exact_span_keys_are_the_plain_ones(length, threads):
 
 def test_a_span_key_sees_both_sides_of_its_boundary():
     torch.manual_seed(0)
-    head, around = SpanPointer(HIDDEN), torch.randn(6, HIDDEN)
+    head, around = SpanPointer(HIDDEN), torch.randn(6, VIEWS * HIDDEN)
     before = head.keys(around, exact=False)
     around[3] += 1
     changed = (head.keys(around, exact=False) != before).any(1)
