@@ -81,8 +81,8 @@ class Backbone:
 
         ids: int64 [N]. Returns the final hidden states [N, E] after the last norm and, with keep, each row's state.
         views: depths, as shares of the layers; the states there, normed, stand beside the final ones: [N, (1 + v) E].
-        With a tiled projector a row's result depends on that row and its prefix alone,
-        bit for bit, whatever rows are beside it.
+        With a tiled projector a row's result depends on that row and its prefix alone, bit for bit, whatever rows are
+        beside it.
         """
         project = project or Projector(self.weights)
         if ids.shape[0] != rows.tokens:
@@ -104,7 +104,9 @@ class Backbone:
             for row, layer_state in enumerate(own if keep else ()):
                 kept[row].append(self.family.keep(index, rows.before(row, index), layer_state))
         hidden = self.family.norm(x, project.weights["norm"])
-        hidden = torch.cat((hidden, *(seen[depth] for depth in depths)), -1)[: rows.tokens]
+        if depths:
+            hidden = torch.cat((hidden, *(seen[depth] for depth in depths)), -1)
+        hidden = hidden[: rows.tokens]
         states = [
             State(rows.prefix_length(row) + rows.lengths[row], tuple(layers)) for row, layers in enumerate(kept) if keep
         ]

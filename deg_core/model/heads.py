@@ -1,7 +1,7 @@
 """The heads (contract section 12.3), in float32, one fork at a time so that no fork sees another.
 
-E = hidden width, V = views of a context token (its states at VIEW_DEPTHS and after the last layer), W = pointer
-width, O = options of a fork, T = context tokens.
+E = hidden width, X = VIEWS * E: a context token's states after the last layer and at VIEW_DEPTHS, W = pointer width,
+O = options of a fork, T = context tokens.
 """
 
 from __future__ import annotations
@@ -199,7 +199,7 @@ def log_count(chances: torch.Tensor) -> torch.Tensor:
 def boundary_keys(left: nn.Linear, right: nn.Linear, around_BX: torch.Tensor, exact: bool) -> torch.Tensor:
     """Projections of the states on both sides of each boundary, added: float32 [T + 1, out].
 
-    around_BX: views [T + 2, V E] from the token before the context to the one after it. exact: computed
+    around_BX: views [T + 2, X] from the token before the context to the one after it. exact: computed
     in fixed tiles, bit for bit the same at any thread count (no gradient).
     """
     if not exact:

@@ -1,6 +1,6 @@
 """Backbone, adapters and heads together: read contexts once, answer forks (contract section 12).
 
-E = hidden width, V = views of a token, T = context tokens, N = flat tokens.
+E = hidden width, X = width of a context token's views (heads.py), T = context tokens, N = flat tokens.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Output = torch.Tensor | SpanLogits | CountLogits
 class Reading:
     """Contexts that were read.
 
-    states: the trunk state of each. around: for each, the views of its tokens, float [T + 2, V E], from the token
+    states: the trunk state of each. around: for each, the views of its tokens, float [T + 2, X], from the token
     before the context to the one after it. keys: boundary keys of (head, context), made when first asked for.
     """
 

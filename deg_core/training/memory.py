@@ -111,7 +111,7 @@ def analytic_coefficients(shape: ModelShape, compute_bytes: int, context_trains:
     widths = 6 * shape.hidden + 3 * shape.intermediate + 4 * (shape.heads + 2 * shape.kv_heads) * shape.head_dim
     kept = shape.layers * widths * compute_bytes
     state = 2 * shape.layers * shape.kv_heads * shape.head_dim * compute_bytes
-    views = 2 * VIEWS * shape.hidden * 4
+    views = VIEWS * shape.hidden * (4 + compute_bytes)  # in float32 for the heads, and as they were read
     return {
         "parts": 64.0 * 2**20,
         "rows": 0.0,

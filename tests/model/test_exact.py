@@ -5,6 +5,7 @@ import torch
 
 from deg_core.model.activation import gated_silu, sigmoid, silu, softplus
 from deg_core.model.backbone import Backbone
+from deg_core.model.heads import VIEW_DEPTHS
 from deg_core.model.projection import DECODE_TILE, TILE, Projector, tiled_linear
 from deg_core.model.rows import Rows
 from tests.model.tiny import random_ids
@@ -20,9 +21,10 @@ def backbone(base, request):
 
 
 def read(backbone, contexts):
-    """Hidden states and state of each context, read together."""
+    """Views and state of each context, read together."""
     rows = Rows([len(context) for context in contexts])
-    hidden, states = backbone.forward(torch.cat(contexts), rows, Projector(backbone.weights, tile=TILE), keep=True)
+    project = Projector(backbone.weights, tile=TILE)
+    hidden, states = backbone.forward(torch.cat(contexts), rows, project, keep=True, views=VIEW_DEPTHS)
     return list(hidden.split(list(rows.lengths))), states
 
 

@@ -8,9 +8,10 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from deg_core.contract.errors import InputError
-from deg_core.model.backbone import Backbone
+from deg_core.model.backbone import VIEW_EPS, Backbone
 from deg_core.model.families import family_of
 from deg_core.model.families.qwen35 import Qwen35
+from deg_core.model.heads import VIEW_DEPTHS, VIEWS
 from deg_core.model.projection import DECODE_TILE, TILE, Projector
 from deg_core.model.rows import SCAN_TOKENS, Rows
 from tests.model import tiny
@@ -41,6 +42,21 @@ def test_hidden_states_are_those_of_transformers(reference, backbone, project, l
         expected = reference.model(input_ids=ids[None]).last_hidden_state[0]
         found, _ = read(backbone, ids, project)
     assert relative_error(found, expected) < REFERENCE_TOLERANCE
+
+
+@pytest.mark.parametrize("length", [1, 70])
+def test_views_are_the_normed_states_between_the_layers(reference, backbone, project, length):
+    ids, layers = random_ids(length), backbone.shape.layers
+    with torch.no_grad():
+        between = reference.model(input_ids=ids[None], output_hidden_states=True).hidden_states
+        last, _ = read(backbone, ids, project)
+        found, _ = backbone.forward(ids, Rows([length]), project, views=VIEW_DEPTHS)
+    parts = found.split(backbone.shape.hidden, dim=1)
+    assert len(parts) == VIEWS and torch.equal(parts[0], last)
+    for depth, part in zip(VIEW_DEPTHS, parts[1:], strict=True):
+        state = between[round(depth * layers)][0]
+        expected = state * (state.square().mean(-1, keepdim=True) + VIEW_EPS).rsqrt()
+        assert relative_error(part, expected) < REFERENCE_TOLERANCE
 
 
 def test_logits_are_those_of_transformers(reference, base):
