@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from deg_core.artifacts import Home, Manifest, open_artifact, read_manifest
 from deg_core.config.settings import (
+    ArrayMode,
     CalibrateSettings,
     DataSettings,
     EvaluateSettings,
@@ -41,6 +42,24 @@ def build_pools(settings: PoolSettings, home: Home, progress: Progress, *, data:
     from deg_core.pools.build import build_pools
 
     return build_pools(settings, home, progress, own_records=data / "records.jsonl" if data else None)
+
+
+def pools_like(checkpoint: Path) -> PoolSettings:
+    """Pool settings that fit a checkpoint: its base, and its way of naming array items."""
+    from deg_core.model.checkpoint import read_meta
+
+    meta = read_meta(checkpoint)
+    return PoolSettings(base=meta.base, array_mode=meta.array_mode, anchor_min_tokens=meta.anchor_min_tokens)
+
+
+def pools_for_training(settings: TrainSettings, home: Home, arrays: ArrayMode | None) -> PoolSettings:
+    """Pool settings of a run: arrays as given, else as in the checkpoint that it starts from."""
+    from deg_core.training.run import start_checkpoint
+
+    start = start_checkpoint(settings, home)
+    if start is None or arrays is not None:
+        return PoolSettings(base=settings.base, array_mode=arrays or "index")
+    return pools_like(start).model_copy(update={"base": settings.base})
 
 
 def calibrate_memory(settings: MemorySettings, home: Home, progress: Progress) -> Manifest:

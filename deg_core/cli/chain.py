@@ -15,6 +15,7 @@ from deg_core.cli.options import HomeOption, home_of, takes_settings
 from deg_core.cli.outcome import NegativeAnswerError, err
 from deg_core.cli.scoreboard import places, scoreboard
 from deg_core.config import (
+    ArrayMode,
     CalibrateSettings,
     DataSettings,
     EvaluateSettings,
@@ -75,11 +76,16 @@ def train(
     settings: TrainSettings,
     records: RecordsOption = None,
     memory: Annotated[Path | None, typer.Option("--memory", help="Artifact of `deg memory`; none = analytic.")] = None,
+    arrays: Annotated[
+        ArrayMode | None,
+        typer.Option("--arrays", help="How queries name array items; as the start checkpoint where not given."),
+    ] = None,
     home: HomeOption = None,
 ) -> None:
     """Train on the pools of the records files; a run that was stopped goes on where it was."""
     place = home_of(home)
-    folders = [pool.path for pool in _pools(place, with_records(PoolSettings(base=settings.base), records))]
+    shape = steps.pools_for_training(settings, place, arrays)
+    folders = [pool.path for pool in _pools(place, with_records(shape, records))]
     report(steps.train(settings, place, Terminal(), pools=folders, memory=memory))
 
 
@@ -92,7 +98,7 @@ def calibrate(
     """Find one temperature per head kind on validation records."""
     place = home_of(home)
     found = checkpoint or checkpoint_of(steps.newest(place, "runs", "deg train"))
-    folders = [pool.path for pool in _pools(place, with_records(PoolSettings(), records))]
+    folders = [pool.path for pool in _pools(place, with_records(steps.pools_like(found), records))]
     report(steps.calibrate(settings, place, Terminal(), checkpoint=found, pools=folders))
 
 

@@ -1,6 +1,8 @@
 """Settings of every step, typed once: the flow's form, the YAML, the options and the manifest."""
 
 from deg_core.config.settings import (
+    ArrayDecode,
+    ArrayMode,
     CalibrateSettings,
     DataSettings,
     EvaluateSettings,
@@ -15,6 +17,8 @@ from deg_core.config.settings import (
 )
 
 __all__ = [
+    "ArrayDecode",
+    "ArrayMode",
     "CalibrateSettings",
     "DataSettings",
     "EvaluateSettings",

@@ -6,6 +6,9 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+ArrayMode = Literal["index", "anchor"]
+ArrayDecode = Literal["threshold", "count_peaks", "hybrid"]
+
 
 class Settings(BaseModel):
     """Frozen; an unknown key is an error, so a typo fails loudly. Numbers are finite."""
@@ -24,6 +27,9 @@ class FillOptions(Settings):
     default_offset: str | None = Field("Z", description="Offset of a date-time written without one.")
     temperature: float = Field(0.0, ge=0, description="Sampling temperature of generated text; needs a seed above 0.")
     seed: int | None = Field(None, description="Seed of sampling.")
+    array_decode: ArrayDecode = Field(
+        "count_peaks", description="How the items of an anchored array are found; see docs/arrays.md."
+    )
     null_margin: float | None = Field(None, description="Nats by which a value must beat null where null is allowed.")
 
 
@@ -57,6 +63,14 @@ class PoolSettings(Settings):
     base: str = Field("smollm2-135m", description="Backbone whose tokenizer is used: a name or a local directory.")
     max_context_tokens: int = Field(
         6000, ge=64, description="A longer training context trains a window around a gold span at every draw."
+    )
+    array_mode: ArrayMode = Field(
+        "index",
+        description="How queries name array items: by number, or (anchor) by the text where they start. A checkpoint "
+        "keeps the mode of the pools that it was trained on.",
+    )
+    anchor_min_tokens: int = Field(
+        0, ge=0, description="In anchor mode, contexts of fewer tokens have their items named by number."
     )
     max_bad_share: float = Field(
         0.2, ge=0, le=1, description="Stop when more than this share of a file's records is quarantined."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from deg_core.contract.plan import ITEM, Path
@@ -38,8 +38,8 @@ def depth(path: Path) -> int:
     return sum(step is ITEM for step in path)
 
 
-def concrete(path: Path, indices: tuple[int, ...] = ()) -> str:
-    """The pointer of a path whose items are these indices, outermost first."""
+def concrete(path: Path, indices: Sequence[int | str] = ()) -> str:
+    """The pointer of a path whose items are these indices, outermost first ("*" = any item)."""
     if depth(path) != len(indices):
         raise ValueError(f"{folded(path)} needs {depth(path)} array indices, got {len(indices)}")
     remaining = iter(indices)

@@ -12,8 +12,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from deg_core.contract.plan import ITEM, ArrayPlan, FieldPlan, FillPlan, Path
-from deg_core.contract.pointer import concrete, depth, folded
+from deg_core.contract.plan import ITEM, ArrayPlan, FieldPlan, Path
+from deg_core.contract.pointer import concrete, folded
+
+ItemName = int | str
+"""How a query names an array's item: by its number, or by the text of the context where it starts."""
 
 _KINDS = {"decide.choice": "choice", "decide.noul": "yes or no", "decide.score": "score", "extract.span": "text"}
 _CONSTRAINT_WORDS = {
@@ -45,14 +48,13 @@ class Query:
         return "".join(self.lines)
 
 
-def leaf_query(field: FieldPlan, indices: tuple[int, ...], plan: FillPlan, order: Sequence[int] | None = None) -> Query:
+def leaf_query(field: FieldPlan, items: Sequence[ItemName], order: Sequence[int] | None = None) -> Query:
     """The query of a decide or extract leaf.
 
-    indices: of its enclosing arrays, outermost first. order: the outcomes as listed (a permutation);
-    plan order by default. Nothing but the leaf itself enters the text, so `plan` only names the request.
+    items: of its enclosing arrays, outermost first. order: the outcomes as listed (a permutation); plan order by
+    default.
     """
-    del plan
-    lines = [f"FIELD {concrete(field.path, indices)}\n", *_item_lines(field.path, indices)]
+    lines = [f"FIELD {_pointer(field.path, items)}\n", *_item_lines(field.path, items)]
     lines += _annotations(field.title, field.description)
     lines.append(f"KIND: {_kind(field)}\n")
     if field.kind == "extract" and field.constraints:
@@ -83,9 +85,9 @@ def option_texts(field: FieldPlan) -> tuple[str, ...]:
     return ()
 
 
-def count_query(array: ArrayPlan, indices: tuple[int, ...]) -> Query:
-    """The query for the length of an array. indices: of its enclosing arrays, outermost first."""
-    lines = [f"ARRAY {concrete(array.path, indices)}\n", *_item_lines(array.path, indices)]
+def count_query(array: ArrayPlan, items: Sequence[ItemName]) -> Query:
+    """The query for an array's length and where its items start. items: of its enclosing arrays, outermost first."""
+    lines = [f"ARRAY {_pointer(array.path, items)}\n", *_item_lines(array.path, items)]
     lines += _annotations(array.title, array.description)
     below = len(array.path) + 1
     names = [folded(path[below:])[1:] for path in array.item_paths if len(path) > below]
@@ -103,10 +105,13 @@ def known_values(values: Iterable[tuple[str, Any]]) -> Query:
     return Query(("KNOWN VALUES:\n", *lines))
 
 
-def generate_query(field: FieldPlan, indices: tuple[int, ...], plan: FillPlan) -> Query:
-    """The query of a generate leaf, to stand after `known_values`. indices: as in the final value."""
-    del plan
-    lines = [f"WRITE {concrete(field.path, indices)}\n", *_annotations(field.title, field.description)]
+def generate_query(field: FieldPlan, items: Sequence[ItemName]) -> Query:
+    """The query of a generate leaf, to stand after `known_values`. items: numbers as in the final value.
+
+    A number stands in the pointer and is not said again.
+    """
+    placed = [line for line, item in zip(_item_lines(field.path, items), items, strict=True) if isinstance(item, str)]
+    lines = [f"WRITE {_pointer(field.path, items)}\n", *placed, *_annotations(field.title, field.description)]
     limits = _constraints(field.constraints)
     if field.max_tokens is not None:
         limits = f"{limits}, max tokens {field.max_tokens}".removeprefix(", ")
@@ -121,14 +126,20 @@ def _kind(field: FieldPlan) -> str:
     return field.format or _KINDS[field.mode]
 
 
-def _item_lines(path: Path, indices: tuple[int, ...]) -> list[str]:
-    """One line per enclosing array, outermost first; the index is the pointer's, counted from 0."""
+def _pointer(path: Path, items: Sequence[ItemName]) -> str:
+    """The pointer of a place, with "*" for an item that is named by its text."""
+    return concrete(path, tuple("*" if isinstance(item, str) else item for item in items))
+
+
+def _item_lines(path: Path, items: Sequence[ItemName]) -> list[str]:
+    """One line per enclosing array, outermost first; a number is the pointer's, counted from 0."""
     ends = [position for position, step in enumerate(path) if step is ITEM]
-    arrays = [path[:end] for end in ends]
-    return [
-        f"ITEM {index} of {concrete(array, indices[: depth(array)])}\n"
-        for array, index in zip(arrays, indices, strict=True)
-    ]
+    lines = []
+    for level, (end, item) in enumerate(zip(ends, items, strict=True)):
+        array = _pointer(path[:end], items[:level])
+        named = f"{array} AT: {json.dumps(item, ensure_ascii=False)}" if isinstance(item, str) else f"{item} of {array}"
+        lines.append(f"ITEM {named}\n")
+    return lines
 
 
 def _annotations(title: str | None, description: str | None) -> list[str]:

@@ -175,11 +175,14 @@ class _Gone:
 
 
 def _drop_short_arrays(plan: FillPlan, lengths: Lengths, gone: _Gone) -> None:
-    """An array that drops leave below minItems takes the item around it with it, inner arrays first."""
+    """An array with fewer items than minItems takes the item around it with it, inner arrays first.
+
+    That is so when items were dropped, or when the context has too few places where one could start.
+    """
     for array, indices in reversed(array_instances(plan, lengths)):
         dropped = gone.dropped(array.path, indices)
         left = lengths[concrete(array.path, indices)] - len(dropped)
-        if dropped and left < array.min_items and not gone.omits(array.path, indices):
+        if left < array.min_items and not gone.omits(array.path, indices):
             reason = f"minItems {array.min_items}: only {left} items have their required values"
             gone.drop_item(array.path, indices, reason)
 

@@ -75,12 +75,16 @@ def leaf_instances(plan: FillPlan, lengths: Lengths) -> list[tuple[FieldPlan, In
     return [(field, indices) for _, field, indices in keyed]
 
 
-def enclosing_item(path: Path, indices: Indices) -> tuple[str, int] | None:
-    """The array and the number of the innermost item that a place lies in; None outside every array."""
+def enclosing_items(path: Path, indices: Indices) -> list[tuple[Path, str, int]]:
+    """The items around a place, outermost first: the path and the pointer of each one's array, and its number."""
     ends = [position for position, step in enumerate(path) if step is ITEM]
-    if not ends:
-        return None
-    return concrete(path[: ends[-1]], indices[:-1]), indices[-1]
+    return [(path[:end], concrete(path[:end], indices[:level]), indices[level]) for level, end in enumerate(ends)]
+
+
+def placed_arrays(plan: FillPlan) -> frozenset[Path]:
+    """The arrays with a copied value in their items: only that can say where in the text an item stands."""
+    copied = {field.path for field in plan.fields if field.kind == "extract"}
+    return frozenset(array.path for array in plan.arrays if not copied.isdisjoint(array.item_paths))
 
 
 def item_regions(anchors: Sequence[int], end: int) -> list[tuple[int, int]]:

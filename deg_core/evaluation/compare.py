@@ -6,6 +6,7 @@ Rules of `correct`:
 * extract.number: numerically equal; extract.date: the same ISO string.
 * generate: token F1 of at least GENERATE_CORRECT_F1. count (one row per array): the same length.
 * a leaf whose array item exists on one side only is wrong.
+* `aligned` is the same with every array's items moved beside their partners (align.py).
 * a decide or generate leaf that the gold value leaves out was never judged: correct is None.
 """
 
@@ -21,6 +22,7 @@ import regex
 
 from deg_core.contract.plan import FieldPlan, Path
 from deg_core.contract.pointer import folded, join
+from deg_core.evaluation.align import ABSENT, align
 from deg_core.pools.records import Record
 
 GENERATE_CORRECT_F1 = 0.5
@@ -28,16 +30,6 @@ COUNT = "count"
 TEXT_MODES = ("extract.span", "generate")
 
 _WORD = regex.compile(r"[\p{L}\p{N}]+(?:[.,][\p{N}]+)*")
-
-
-class _Absent:
-    """A key that is not in the value (a null is in it)."""
-
-    def __repr__(self) -> str:
-        return "ABSENT"
-
-
-ABSENT = _Absent()
 
 
 @dataclass(frozen=True)
@@ -66,18 +58,22 @@ def compare(record: Record, answer: Answer, *, run: str, system: str, source: st
     absent. Without an answer every judged row is wrong and none counts as a predicted null.
     """
     gold = record.value
+    moved = align(gold, answer.value) if record.plan.arrays else answer.value
     rows = []
     for field in record.plan.fields:
         for pointer in _pointers(field.path, gold, answer.value):
-            sides = _look_up(gold, pointer), _look_up(answer.value, pointer)
-            rows.append(_leaf_row(field, join(pointer), sides, record, answer.meta))
+            sides, beside = ((_look_up(gold, pointer), _look_up(value, pointer)) for value in (answer.value, moved))
+            row = _leaf_row(field, join(pointer), sides, record, answer.meta)
+            there = any(exists for _, exists in beside)
+            rows.append(row | {"aligned": _correct(field, join(pointer), beside, record)[0] if there else None})
     for array in record.plan.arrays:
         for pointer in _pointers(array.path, gold, answer.value):
             lengths = [_length(_look_up(value, pointer)) for value in (gold, answer.value)]
             rows.append(_count_row(folded(array.path), join(pointer), *lengths))
     if answer.value is None:
         for row in rows:
-            row |= {"correct": None if row["correct"] is None else False, "predicted": None, "predicted_null": False}
+            wrong = None if row["correct"] is None else False
+            row |= {"correct": wrong, "aligned": wrong, "predicted": None, "predicted_null": False}
             row["score"] = 0.0 if row["mode"] in TEXT_MODES and row["correct"] is not None else None
     _add_costs(rows, answer)
     head = {"run": run, "system": system, "source": source, "split": record.split, "uid": record.uid}
@@ -124,7 +120,7 @@ def _look_up(value: Any, pointer: tuple[str | int, ...]) -> tuple[Any, bool]:
     """The value at a place (ABSENT where its last key is missing) and whether every array item on the way exists."""
     for step in pointer:
         if isinstance(step, int):
-            if not isinstance(value, list) or step >= len(value):
+            if not isinstance(value, list) or step >= len(value) or value[step] is ABSENT:
                 return ABSENT, False
             value = value[step]
         else:
@@ -146,14 +142,12 @@ def _leaf_row(
     record: Record,
     meta: Mapping[str, Mapping[str, Any]],
 ) -> dict:
-    (gold, gold_exists), (predicted, predicted_exists) = sides
+    (gold, _), (predicted, _) = sides
     found = meta.get(pointer, {})
     spans = record.annotations.spans.get(pointer, ())
     gold_start, gold_end = spans[0] if spans else (None, None)
     start, end = found.get("span") or (None, None)
-    correct, score = _judge(field, gold, predicted, [record.context[slice(*span)] for span in spans])
-    if gold_exists != predicted_exists:
-        correct = False
+    correct, score = _correct(field, pointer, sides, record)
     return {
         "pointer": pointer,
         "field": folded(field.path),
@@ -177,6 +171,16 @@ def _leaf_row(
     }
 
 
+def _correct(
+    field: FieldPlan, pointer: str, sides: tuple[tuple[Any, bool], tuple[Any, bool]], record: Record
+) -> tuple[bool | None, float | None]:
+    """(correct, score) of a leaf; wrong where its array item exists on one side only."""
+    (gold, gold_exists), (predicted, predicted_exists) = sides
+    spans = record.annotations.spans.get(pointer, ())
+    correct, score = _judge(field, gold, predicted, [record.context[slice(*span)] for span in spans])
+    return (correct if gold_exists == predicted_exists else False), score
+
+
 def _count_row(field: str, pointer: str, gold: int | None, predicted: int | None) -> dict:
     return {
         "pointer": pointer,
@@ -185,6 +189,7 @@ def _count_row(field: str, pointer: str, gold: int | None, predicted: int | None
         "gold": _text(ABSENT if gold is None else gold),
         "predicted": _text(ABSENT if predicted is None else predicted),
         "correct": gold == predicted,
+        "aligned": gold == predicted,
         "score": None if gold is None or predicted is None else float(abs(gold - predicted)),
         "probability": None,
         "confidence": None,

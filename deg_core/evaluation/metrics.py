@@ -7,7 +7,6 @@ confidence (extract). Rows whose `correct` is null were never judged and count n
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -194,19 +193,6 @@ def _bootstrap(counts: np.ndarray, samples: int, seed: int) -> dict[str, float |
     }
 
 
-def unordered_accuracy(rows: pa.Table, system: str = OURS) -> float | None:
-    """Share of gold extract values inside arrays that some item of the same document and field has, each once."""
-    gold: Counter = Counter()
-    predicted: Counter = Counter()
-    condition = f"system = '{system}' AND {GROUPS['extract']} AND field LIKE '%/*%'"
-    for row in query(f"SELECT source, uid, field, gold, predicted FROM rows WHERE {condition}", rows=rows):
-        place = row["source"], row["uid"], row["field"]
-        gold[*place, row["gold"]] += row["gold"] is not None
-        predicted[*place, row["predicted"]] += row["predicted"] is not None
-    total = gold.total()
-    return (gold & predicted).total() / total if total else None
-
-
 def figures(rows: pa.Table, documents: pa.Table) -> dict[str, Any]:
     """The numbers of our system that the gate and tables read; None where nothing was judged."""
     ours = rows.filter(pc.equal(rows["system"], OURS)).to_pylist()
@@ -214,7 +200,9 @@ def figures(rows: pa.Table, documents: pa.Table) -> dict[str, Any]:
         **{name: _share(ours, prefix) for name, prefix in _FIGURE_MODES.items()},
         "score_mae": _mean([row["score"] for row in ours if row["mode"] == "decide.score"]),
         "extract_f1": _mean([row["score"] for row in ours if row["mode"] == "extract.span"]),
-        "extract_exact_unordered": unordered_accuracy(rows),
+        "extract_exact_aligned": _mean([row["aligned"] for row in ours if row["mode"].startswith("extract.")]),
+        "item_exact": _mean([row["correct"] for row in ours if _copied_item(row)]),
+        "item_exact_aligned": _mean([row["aligned"] for row in ours if _copied_item(row)]),
         "ece_decide": calibration(rows, "decide")["ece"],
         "ece_extract": calibration(rows, "extract")["ece"],
         "coverage_decide": calibration(rows, "decide")["coverage"],
@@ -232,6 +220,10 @@ _FIGURE_MODES = {
     "count_accuracy": "count",
     "generate_accuracy": "generate",
 }
+
+
+def _copied_item(row: dict[str, Any]) -> bool:
+    return row["mode"].startswith("extract.") and "*" in row["field"].split("/")
 
 
 def _share(rows: Sequence[dict[str, Any]], prefix: str) -> float | None:

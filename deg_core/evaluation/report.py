@@ -50,6 +50,8 @@ def _tiles(summary: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     tiles = [
         ("Decided, correct", _number(figures["decide_accuracy"]), by_split("decide_accuracy")),
         ("Extracted, exact", _number(figures["extract_exact"]), by_split("extract_exact")),
+        ("of array items", _number(figures["item_exact"]), by_split("item_exact")),
+        ("of array items, aligned", _number(figures["item_exact_aligned"]), by_split("item_exact_aligned")),
         ("Array lengths, correct", _number(figures["count_accuracy"]), by_split("count_accuracy")),
         ("ECE, decided", _number(figures["ece_decide"]), by_split("ece_decide")),
         ("ECE, extracted", _number(figures["ece_extract"]), by_split("ece_extract")),

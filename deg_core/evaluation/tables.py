@@ -1,7 +1,8 @@
 """The Parquet tables of an evaluation: their columns, and rows to Arrow.
 
-ROWS are the columns that design section 6 names; DETAIL comes after them in rows.parquet: the split, and for
-decided leaves the probability of the gold outcome and the Brier score (sum of squares over the outcomes, 0 to 2).
+ROWS are the columns that design section 6 names; DETAIL comes after them in rows.parquet: the split, whether a leaf is
+correct once array items stand beside their partners (align.py), and for decided leaves the probability of the gold
+outcome and the Brier score (sum of squares over the outcomes, 0 to 2).
 """
 
 from __future__ import annotations
@@ -37,7 +38,14 @@ ROWS = pa.schema(
         ("ms", pa.float64()),
     ]
 )
-DETAIL = pa.schema([("split", pa.string()), ("gold_probability", pa.float64()), ("brier", pa.float64())])
+DETAIL = pa.schema(
+    [
+        ("split", pa.string()),
+        ("aligned", pa.bool_()),
+        ("gold_probability", pa.float64()),
+        ("brier", pa.float64()),
+    ]
+)
 FULL_ROWS = pa.schema([*ROWS, *DETAIL])
 DOCUMENTS = pa.schema(
     [

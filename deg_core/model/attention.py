@@ -6,6 +6,9 @@ of a block.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
 import torch
 
 from deg_core.model.rows import Block, Rows
@@ -22,12 +25,15 @@ def attend(
     """
     k_GND, v_GND = k_NGD.transpose(0, 1), v_NGD.transpose(0, 1)
     outputs = []
-    for block in rows.blocks(grouped, q_NHD.dtype, q_NHD.device):
-        k_GKD, v_GKD = k_GND[:, block.keys_start : block.end], v_GND[:, block.keys_start : block.end]
-        if block.prefix >= 0:
-            prefix_k, prefix_v = rows.states[block.prefix].layers[layer]
-            k_GKD, v_GKD = torch.cat((prefix_k, k_GKD), 1), torch.cat((prefix_v, v_GKD), 1)
-        outputs.append(_attend_block(q_NHD[block.start : block.end], k_GKD, v_GKD, block))
+    for same in _runs(rows.blocks(grouped, q_NHD.dtype, q_NHD.device)):
+        first, end = same[0].keys_start, same[-1].end
+        k_GKD, v_GKD, before = k_GND[:, first:end], v_GND[:, first:end], 0
+        if same[0].prefix >= 0:
+            prefix_k, prefix_v = rows.states[same[0].prefix].layers[layer]
+            k_GKD, v_GKD, before = torch.cat((prefix_k, k_GKD), 1), torch.cat((prefix_v, v_GKD), 1), prefix_k.shape[1]
+        for block in same:
+            seen = before + block.end - first
+            outputs.append(_attend_block(q_NHD[block.start : block.end], k_GKD[:, :seen], v_GKD[:, :seen], block))
     padding = q_NHD.shape[0] - rows.tokens
     if padding:
         outputs.append(outputs[0].new_zeros(padding, outputs[0].shape[1]))
@@ -36,6 +42,11 @@ def attend(
         for start, length in zip(rows.starts, rows.lengths, strict=True)
     ]
     return torch.cat(outputs), own
+
+
+def _runs(blocks: Sequence[Block]) -> Iterator[list[Block]]:
+    """Blocks of one row, so that its prefix and its own keys are put together once."""
+    return (list(run) for _, run in groupby(blocks, key=lambda block: block.keys_start))
 
 
 def _attend_block(q_LHD: torch.Tensor, k_GKD: torch.Tensor, v_GKD: torch.Tensor, block: Block) -> torch.Tensor:

@@ -20,11 +20,13 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save_file
 
 from deg_core.artifacts import Home, sync_folder
+from deg_core.config import ArrayMode
 from deg_core.contract.errors import InputError
 from deg_core.model.backbone import Backbone
 from deg_core.model.bases import base_folder, base_hash
 from deg_core.model.heads import Heads
 from deg_core.model.network import Network
+from deg_core.model.queries import Addressing
 from deg_core.model.tokens import Tokens
 
 FORMAT = "deg-checkpoint-v1"
@@ -32,7 +34,7 @@ FORMAT = "deg-checkpoint-v1"
 
 @dataclass
 class CheckpointMeta:
-    """deg.json: base and its content hash, adapter settings, the step, and where it came from."""
+    """deg.json: base and its content hash, adapter settings, the step, how array items are named, and where it came from."""
 
     base: str
     base_hash: str
@@ -40,6 +42,8 @@ class CheckpointMeta:
     lora_alpha: float
     lora_context: str
     step: int
+    array_mode: ArrayMode = "index"
+    anchor_min_tokens: int = 0
     format: str = FORMAT
     provenance: dict[str, Any] = field(default_factory=dict)
 
@@ -98,6 +102,12 @@ def read_meta(folder: str | Path) -> CheckpointMeta:
     if meta.format != FORMAT:
         raise InputError(f"{path} has format {meta.format!r}; this version reads {FORMAT!r}")
     return meta
+
+
+def checkpoint_addressing(folder: str | Path) -> Addressing:
+    """How a checkpoint's queries name array items. Raises InputError as read_meta does."""
+    meta = read_meta(folder)
+    return Addressing(meta.array_mode, meta.anchor_min_tokens)
 
 
 def check_heads(folder: str | Path) -> None:

@@ -27,6 +27,7 @@ VIEWS = len(VIEW_DEPTHS) + 1
 READOUT_START = 0.5
 ANCHOR_BIAS_START = -6.0
 CUT_BIAS_START = -4.0
+KEY_TOKENS = 8192
 LIKELY_ANCHORS = 96
 COUNT_FLOOR = 1e-6
 QUICK = 16.0
@@ -200,13 +201,17 @@ def boundary_keys(left: nn.Linear, right: nn.Linear, around_BX: torch.Tensor, ex
     """Projections of the states on both sides of each boundary, added: float32 [T + 1, out].
 
     around_BX: views [T + 2, X] from the token before the context to the one after it. exact: computed
-    in fixed tiles, bit for bit the same at any thread count (no gradient).
+    in fixed tiles, bit for bit the same at any thread count (no gradient), KEY_TOKENS at a time.
     """
     if not exact:
-        return left(around_BX[:-1]) + right(around_BX[1:])
-    padded = F.pad(around_BX, (0, 0, 0, -around_BX.shape[0] % TILE))
-    before, after = (tiled_linear(padded, part.weight, TILE) for part in (left, right))
-    return before[: around_BX.shape[0] - 1] + after[1 : around_BX.shape[0]]
+        return left(around_BX[:-1].float()) + right(around_BX[1:].float())
+    keys = around_BX.new_empty(around_BX.shape[0], left.out_features, dtype=torch.float32)
+    after = torch.empty_like(keys)
+    for part, into, beside in zip(*(x.split(KEY_TOKENS) for x in (around_BX, keys, after)), strict=True):
+        padded = F.pad(part.float(), (0, 0, 0, -part.shape[0] % TILE))
+        into.copy_(tiled_linear(padded, left.weight, TILE)[: part.shape[0]])
+        beside.copy_(tiled_linear(padded, right.weight, TILE)[: part.shape[0]])
+    return keys[:-1] + after[1:]
 
 
 class Heads(nn.Module):

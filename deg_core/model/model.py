@@ -12,6 +12,7 @@ from deg_core.model.backbone import Backbone
 from deg_core.model.bases import base_folder
 from deg_core.model.checkpoint import CheckpointMeta, load_network
 from deg_core.model.network import Network
+from deg_core.model.queries import Addressing
 from deg_core.model.tokens import Tokens
 from deg_core.registry.models import champion
 
@@ -21,12 +22,14 @@ MODEL_ID = "deg-{base}-0.1"
 class Model:
     """A network in inference.
 
-    name: the id that responses carry. path: the checkpoint folder. base_folder: the backbone's folder.
+    name: the id that responses carry. addressing: how its queries name array items. path: the checkpoint folder.
+    base_folder: the backbone's folder.
     """
 
     def __init__(self, network: Network, meta: CheckpointMeta, path: Path, base: Path):
         self.network = network
         self.meta = meta
+        self.addressing = Addressing(meta.array_mode, meta.anchor_min_tokens)
         self.path = path
         self.base_folder = base
         self.name = MODEL_ID.format(base=Path(meta.base).name)

@@ -21,6 +21,9 @@ from deg_core.model.state import State
 from deg_core.model.tokens import Tokens
 
 EXACT_FORK_TOKENS = 4096
+READ_TOKENS = 4096
+"""A longer context is read in pieces of this many tokens, so that what a reading takes beside its result stays the same.
+A multiple of a tile, of a query block and of a scan: then the pieces give the bits of one reading of the whole."""
 Output = torch.Tensor | SpanLogits | CountLogits
 
 
@@ -28,8 +31,8 @@ Output = torch.Tensor | SpanLogits | CountLogits
 class Reading:
     """Contexts that were read.
 
-    states: the trunk state of each. around: for each, the views of its tokens, float [T + 2, X], from the token
-    before the context to the one after it. keys: boundary keys of (head, context), made when first asked for.
+    states: the trunk state of each. around: for each, the views of its tokens, [T + 2, X] in the compute dtype, from
+    the token before the context to the one after it. keys: boundary keys of (head, context), made when first asked for.
     """
 
     states: list[State]
@@ -82,18 +85,32 @@ class Network:
     def read(self, contexts: Sequence[np.ndarray], *, exact: bool) -> Reading:
         """Read each context once. contexts: int32 [T] ids, without the trunk's prefix and suffix."""
         before, after = self.tokens.prefix_ids, self.tokens.suffix_ids
-        ids = np.concatenate([np.concatenate((before, context, after)) for context in contexts])
-        rows = Rows([len(before) + len(context) + len(after) for context in contexts])
+        trunks = [self._ids(np.concatenate((before, context, after))) for context in contexts]
         trainable = self.context_adapted or not self.adapters
         with torch.set_grad_enabled(torch.is_grad_enabled() and trainable):
-            hidden, states = self.backbone.forward(
-                self._ids(ids), rows, self.projector(context=True, exact=exact), keep=True, views=VIEW_DEPTHS
-            )
-        around = [
-            hidden[start + len(before) - 1 : start + len(before) + len(context) + 1].float()
-            for start, context in zip(rows.starts, contexts, strict=True)
-        ]
+            hidden, states = self._read_trunks(trunks, self.projector(context=True, exact=exact))
+        around = [part[len(before) - 1 : len(part) - len(after) + 1] for part in hidden]
         return Reading(states, around)
+
+    def _read_trunks(
+        self, trunks: Sequence[torch.Tensor], project: Projector
+    ) -> tuple[Sequence[torch.Tensor], list[State]]:
+        """Views [n, X] and state of each trunk; exact ones that are long are read alone and in pieces."""
+        if project.tile and max(map(len, trunks)) > READ_TOKENS:
+            read = [self._read_pieces(trunk.split(READ_TOKENS), project) for trunk in trunks]
+            return [views for views, _ in read], [state for _, state in read]
+        rows = Rows([len(trunk) for trunk in trunks])
+        views, states = self.backbone.forward(torch.cat(list(trunks)), rows, project, keep=True, views=VIEW_DEPTHS)
+        return views.split(list(rows.lengths)), states
+
+    def _read_pieces(self, pieces: Sequence[torch.Tensor], project: Projector) -> tuple[torch.Tensor, State]:
+        views: list[torch.Tensor] = []
+        states: list[State] = []
+        for piece in pieces:
+            rows = Rows([len(piece)], [0] if states else None, states)
+            part, states = self.backbone.forward(piece, rows, project, keep=True, views=VIEW_DEPTHS)
+            views.append(part)
+        return torch.cat(views), states[0]
 
     def answer(self, reading: Reading, forks: Sequence[tuple[int, ForkTokens]], *, exact: bool) -> list[Output]:
         """The raw logits of each fork (before temperatures), float32.

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from deg_core.contract.plan import Path
 from deg_core.contract.pointer import concrete
-from deg_core.contract.walk import Indices, array_instances, enclosing_item, item_regions
+from deg_core.contract.walk import Indices, array_instances, enclosing_items, item_regions
 from deg_core.model.tokens import ContextTokens
 from deg_core.pools.records import Record
 
@@ -34,9 +34,9 @@ def gold_regions(record: Record, context: ContextTokens) -> dict[str, list[Regio
 
 
 def _enclosing_region(path: Path, indices: Indices, found: Mapping[str, list[Region]]) -> Region | None:
-    item = enclosing_item(path, indices)
-    regions = found.get(item[0]) if item else None
-    return regions[item[1]] if item and regions else None
+    items = enclosing_items(path, indices)
+    regions = found.get(items[-1][1]) if items else None
+    return regions[items[-1][2]] if regions else None
 
 
 def _anchors(pointer: str, items: int, spans: Mapping[str, Span], context: ContextTokens) -> list[int] | None:

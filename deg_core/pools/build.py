@@ -22,6 +22,7 @@ from deg_core.artifacts import (
 from deg_core.config import PoolSettings, SourceSettings
 from deg_core.contract.errors import InputError
 from deg_core.model.bases import base_folder
+from deg_core.model.queries import Addressing
 from deg_core.pools.chunks import build_chunks, to_chunks
 from deg_core.pools.guard import refuse_evaluation_only
 from deg_core.pools.lines import raw_lines
@@ -36,6 +37,7 @@ QUARANTINE = "quarantine.jsonl"
 SHOWN_REASONS = 3
 _NAMES = "annotations chunks decisions example examples guard lines parts places records schemas store"
 _SOURCES = [f"pools/{name}.py" for name in _NAMES.split()]
+_MODEL_SOURCES = [f"model/{name}.py" for name in ("fork", "queries", "tokens")]
 
 
 def build_pools(
@@ -58,12 +60,12 @@ def build_pool(
     """Build the pool of a records file, or what is new in it, below home/pools.
 
     The folder's name is the source's and a fingerprint of all that an example depends on but the records:
-    code, tokenizer, guards. The file may have grown since the last build: the part already read is checked by
+    code, tokenizer, guards, how array items are named. The file may have grown since the last build: the part already read is checked by
     hash and only the rest is read; when it was rewritten the pool is built anew. A killed build continues.
     Both end with the same examples in the same order as a build in one go.
 
-    counts: read = kept + quarantined + guarded. The manifest's settings also hold what draws need: weight
-    and max_context_tokens.
+    counts: read = kept + quarantined + guarded. The manifest's settings also hold what draws need (weight
+    and max_context_tokens) and what the checkpoint keeps (array_mode and anchor_min_tokens).
     workers: builder processes, 0 = by the size of the work. part_bytes: source bytes after which a part ends.
 
     Raises InputError when the source cannot be used, and when more than max_bad_share of its records are
@@ -98,11 +100,17 @@ class _Build:
             "base": settings.base,
             "max_context_tokens": settings.max_context_tokens,
             "guard": list(settings.guard),
+            "array_mode": settings.array_mode,
+            "anchor_min_tokens": settings.anchor_min_tokens,
         }
+        # a window's document is longer than any window, so its items are named by place
+        least = min(settings.anchor_min_tokens, settings.max_context_tokens + 1)
+        self._addressing = Addressing(settings.array_mode, least if settings.array_mode == "anchor" else 0)
         self._inputs = {"tokenizer": hash_file(self._tokenizer_folder / "tokenizer.json")}
         self._inputs |= {f"guard {number}": _hash_guard(path) for number, path in enumerate(settings.guard)}
-        self._code = source_version("contract", "values", "model/tokens.py", "model/fork.py", *_SOURCES)
-        key = fingerprint({"records": self._shaping["records"], "code": self._code, "inputs": self._inputs})
+        self._code = source_version("contract", "values", *_MODEL_SOURCES, *_SOURCES)
+        shape = {"records": self._shaping["records"], "arrays": vars(self._addressing)}
+        key = fingerprint(shape | {"code": self._code, "inputs": self._inputs})
         name = OWN if source.records == OWN else re.sub(r"[^A-Za-z0-9._-]+", "-", records.stem)
         self.folder = home.folder("pools") / f"{name}-{key[:12]}"
 
@@ -133,7 +141,10 @@ class _Build:
         new: list[Part] = []
         writer: PartWriter | None = None
         with progress.bar(f"pool {self.folder.name}", remaining) as bar:
-            for chunk in build_chunks(to_chunks(lines), self._tokenizer_folder, self._settings.guard, workers):
+            chunks = build_chunks(
+                to_chunks(lines), self._tokenizer_folder, self._settings.guard, self._addressing, workers
+            )
+            for chunk in chunks:
                 if writer is None:
                     writer = PartWriter(self.folder, len(parts) + len(new), new[-1].end if new else start)
                 before = writer.source_bytes

@@ -15,6 +15,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from deg_core.contract.errors import InputError
+from deg_core.model.queries import Addressing
 from deg_core.model.tokens import Tokens
 from deg_core.pools.example import Example
 from deg_core.pools.examples import build_example
@@ -58,10 +59,14 @@ class Chunk:
 
 
 class ChunkBuilder:
-    """Parses, validates, guards and tokenises lines. guards: evaluation records files; none guards nothing."""
+    """Parses, validates, guards and tokenises lines.
 
-    def __init__(self, tokenizer_folder: Path, guards: tuple[str, ...]):
+    guards: evaluation records files; none guards nothing. addressing: how queries name array items.
+    """
+
+    def __init__(self, tokenizer_folder: Path, guards: tuple[str, ...], addressing: Addressing):
         self._tokens = Tokens.load(tokenizer_folder)
+        self._addressing = addressing
         self._guard = Guard.read(guards)
         self._schemas = Schemas()
 
@@ -79,7 +84,7 @@ class ChunkBuilder:
         if held is not None:
             reason = f"/context: holds the context of evaluation record {held!r}"
             return Entry(record.line, record.offset, record.uid, "guarded", reason)
-        example, left_out = build_example(record, self._tokens)
+        example, left_out = build_example(record, self._tokens, self._addressing)
         examples.append(example)
         return Entry(record.line, record.offset, record.uid, "kept", figures=_figures(example, left_out))
 
@@ -118,18 +123,22 @@ def to_chunks(lines: Iterable[RawLine]) -> Iterator[list[RawLine]]:
 
 
 def build_chunks(
-    chunks: Iterable[list[RawLine]], tokenizer_folder: Path, guards: tuple[str, ...], workers: int
+    chunks: Iterable[list[RawLine]],
+    tokenizer_folder: Path,
+    guards: tuple[str, ...],
+    addressing: Addressing,
+    workers: int,
 ) -> Iterator[Chunk]:
     """Build chunks in order, in this process (workers = 1) or in several, a few of them in flight.
 
     Raises InputError when a worker dies, naming the lines it may have been at.
     """
     if workers == 1:
-        builder = ChunkBuilder(tokenizer_folder, guards)
+        builder = ChunkBuilder(tokenizer_folder, guards, addressing)
         yield from map(builder.build, chunks)
         return
     context = multiprocessing.get_context("spawn")
-    executor = ProcessPoolExecutor(workers, context, _start_worker, (tokenizer_folder, guards))
+    executor = ProcessPoolExecutor(workers, context, _start_worker, (tokenizer_folder, guards, addressing))
     try:
         flying: deque = deque()
         for lines in chunks:
@@ -155,10 +164,10 @@ def _result(first: int, last: int, future) -> Chunk:
 _worker: ChunkBuilder | None = None
 
 
-def _start_worker(tokenizer_folder: Path, guards: tuple[str, ...]) -> None:
+def _start_worker(tokenizer_folder: Path, guards: tuple[str, ...], addressing: Addressing) -> None:
     global _worker
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    _worker = ChunkBuilder(tokenizer_folder, guards)
+    _worker = ChunkBuilder(tokenizer_folder, guards, addressing)
 
 
 def _end_with_parent() -> None:

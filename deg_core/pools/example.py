@@ -19,10 +19,13 @@ class Fork(ForkTokens):
 
     target: float32 [o] over the outcomes in plan order (choice, score), [2] true/false (noul),
     [MAX_COUNT + 1] over lengths (count). bounds: admissible lengths (low, high), inclusive (count).
-    spans: int32 [s, 2], half-open ranges of context tokens, every one correct; none = null (extract).
+    spans: int32 [s, 2], half-open ranges of context tokens: every one correct, none = null (extract), or the regions
+    of the array's items (count).
     span_weights: float32 [s], a soft target over spans, or [0] when they are alternatives.
     lm_start: position in ids of the first target token (generate).
     options_start: position in ids of the first option line's first token; the lines follow each other.
+    by_place: whether the query names array items by their text alone, and asks for them, so that it can train on any
+    part of the document that shows them.
     """
 
     target: np.ndarray = field(default_factory=lambda: _empty(np.float32))
@@ -31,6 +34,7 @@ class Fork(ForkTokens):
     span_weights: np.ndarray = field(default_factory=lambda: _empty(np.float32))
     lm_start: int = 0
     options_start: int = 0
+    by_place: bool = False
 
 
 @dataclass

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 from deg_core.contract.outcome import outcome_index
-from deg_core.contract.plan import ArrayPlan, FieldPlan, FillPlan, Path
-from deg_core.contract.pointer import concrete, folded, read_value
-from deg_core.contract.query import count_query, generate_query, known_values, leaf_query
-from deg_core.contract.walk import array_instances, enclosing_item, known_of
-from deg_core.model.fork import MAX_COUNT, ForkTokens, tokenize_query
+from deg_core.contract.plan import FieldPlan, Path
+from deg_core.contract.pointer import concrete, read_value
+from deg_core.contract.query import known_values, option_texts
+from deg_core.contract.walk import array_instances, enclosing_items, known_of
+from deg_core.model.fork import MAX_COUNT, ForkTokens
+from deg_core.model.queries import Addressing, DocumentQueries
 from deg_core.model.tokens import ContextTokens, Tokens
 from deg_core.pools.anchors import gold_regions
 from deg_core.pools.annotations import Span
@@ -24,102 +25,113 @@ from deg_core.pools.places import Places
 from deg_core.pools.records import DecisionRecord, Record
 
 _ABSENT = object()
-_Asked = TypeVar("_Asked", bound=ForkTokens)
+BY_NUMBER = Addressing()
 
 
-def build_example(record: Record | DecisionRecord, tokens: Tokens) -> tuple[Example, Counter[str]]:
+def build_example(
+    record: Record | DecisionRecord, tokens: Tokens, addressing: Addressing = BY_NUMBER
+) -> tuple[Example, Counter[str]]:
     """The example of a record, and how many forks of it were left out, by reason.
 
     Reasons: no_span (a value whose place is not known), no_gold (a decide field without a value),
-    no_text, judged_out, count_out_of_bounds, beyond_count (leaves of items past the MAX_COUNT-th) and
-    no_label (questions of decision records).
+    no_text, judged_out, count_out_of_bounds, beyond_count (leaves of items past the MAX_COUNT-th, where items are named
+    by number), no_place (anchored arrays with an item whose place is not known, and their leaves) and no_label
+    (questions of decision records).
     """
     context = tokens.encode_context(record.context)
     if isinstance(record, DecisionRecord):
-        forks = [_question_fork(question, tokens) for question in record.questions]
+        forks = [_question_fork(question, record.context, context, tokens) for question in record.questions]
         left_out = Counter(no_label=record.skipped)
     else:
-        builder = _Builder(record, tokens, context)
+        builder = _Builder(record, tokens, context, addressing.by_place(len(context)))
         forks = [*builder.counts(), *builder.leaves()]
         left_out = builder.left_out
     example = Example(uid=record.uid, split=record.split, doc_id=record.doc_id, context=context.ids, forks=forks)
     return example, +left_out
 
 
-def _question_fork(question: Question, tokens: Tokens) -> Fork:
-    return _leaf_fork(
-        question.plan.fields[0], (), question.plan, tokens, target=np.asarray(question.target, np.float32)
-    )
+def _question_fork(question: Question, text: str, context: ContextTokens, tokens: Tokens) -> Fork:
+    queries = DocumentQueries(tokens, question.plan, text, context, by_place=False)
+    field = question.plan.fields[0]
+    return _leaf_fork(queries.leaf(field, ()), field, tokens, target=np.asarray(question.target, np.float32))
 
 
-def _leaf_fork(field: FieldPlan, indices: tuple[int, ...], plan: FillPlan, tokens: Tokens, **target: Any) -> Fork:
-    query = leaf_query(field, indices, plan)
-    start = sum(len(tokens.encode_line(line)) for line in query.lines[: min(query.option_lines, default=0)])
-    asked = tokenize_query(tokens, field.kind, folded(field.path), query)
-    return Fork(**vars(asked), options_start=start, **target)
+def _leaf_fork(asked: ForkTokens, field: FieldPlan, tokens: Tokens, **target: Any) -> Fork:
+    """A leaf's query with its target."""
+    if len(asked.options):
+        first_line = len(tokens.encode_line(f"- {option_texts(field)[0]}\n"))
+        target["options_start"] = int(asked.options[0]) + 1 - first_line
+    return Fork(**vars(asked), **target)
 
 
 class _Builder:
     """The forks of one record; left_out counts those that cannot train."""
 
-    def __init__(self, record: Record, tokens: Tokens, context: ContextTokens):
+    def __init__(self, record: Record, tokens: Tokens, context: ContextTokens, by_place: bool):
         self.left_out: Counter[str] = Counter()
         self._record = record
         self._tokens = tokens
         self._context = context
         self._places = Places(record.context)
-        self._regions = gold_regions(record, context)
+        self._queries = DocumentQueries(tokens, record.plan, record.context, context, by_place)
+        self._queries.regions |= gold_regions(record, context)
 
     def counts(self) -> Iterator[Fork]:
-        """One fork an array instance: a one-hot of its length over the admissible ones."""
+        """One fork an array instance that can train: a one-hot of its length over the admissible ones."""
         for array, indices in array_instances(self._record.plan, self._record.lengths):
-            if any(index >= MAX_COUNT for index in indices):
-                self.left_out["beyond_count"] += 1
+            by_place = self._queries.by_place(array.path)
+            pointer = concrete(array.path, indices)
+            if self._cannot_ask(array.path, indices):
                 continue
-            fork = self._count(array, indices)
-            if fork is not None:
-                yield fork
+            if by_place and pointer not in self._queries.regions:
+                self.left_out["no_place"] += 1
+                continue
+            length = self._record.lengths[pointer]
+            high = MAX_COUNT if array.max_items is None else min(array.max_items, MAX_COUNT)
+            if not array.min_items <= (min(length, high) if by_place else length) <= high:
+                self.left_out["count_out_of_bounds"] += 1
+                continue
+            target = np.zeros(MAX_COUNT + 1, np.float32)
+            target[min(length, MAX_COUNT)] = 1.0
+            spans = np.asarray(self._queries.regions.get(pointer, []), np.int32).reshape(-1, 2)
+            asked = self._queries.count(array, indices)
+            bounds = (array.min_items, high)
+            yield Fork(**vars(asked), target=target, bounds=bounds, spans=spans, by_place=by_place)
 
-    def _count(self, array: ArrayPlan, indices: tuple[int, ...]) -> Fork | None:
-        length = self._record.lengths[concrete(array.path, indices)]
-        high = MAX_COUNT if array.max_items is None else min(array.max_items, MAX_COUNT)
-        if not array.min_items <= length <= high:
-            self.left_out["count_out_of_bounds"] += 1
-            return None
-        target = np.zeros(MAX_COUNT + 1, np.float32)
-        target[length] = 1.0
-        asked = tokenize_query(self._tokens, "count", folded(array.path), count_query(array, indices))
-        asked = self._placed(asked, array.path, indices)
-        items = self._regions.get(concrete(array.path, indices), [])
-        spans = np.asarray(items, np.int32).reshape(-1, 2)
-        return Fork(**vars(asked), target=target, bounds=(array.min_items, high), spans=spans)
+    def _cannot_ask(self, path: Path, indices: tuple[int, ...]) -> bool:
+        """Whether a place is inside an item that no query can name; that is counted."""
+        items = enclosing_items(path, indices)
+        if any(number >= MAX_COUNT and not self._queries.by_place(array) for array, _, number in items):
+            self.left_out["beyond_count"] += 1
+            return True
+        if not self._queries.can_ask(path, indices):
+            self.left_out["no_place"] += 1
+            return True
+        return False
 
-    def _placed(self, asked: _Asked, path: Path, indices: tuple[int, ...]) -> _Asked:
-        """The query with the region of the item that it is about, where that is known."""
-        item = enclosing_item(path, indices)
-        regions = self._regions.get(item[0]) if item else None
-        if item is None or regions is None:
-            return asked
-        anchor, end = regions[item[1]]
-        return replace(asked, anchor=anchor, region_end=end)
+    def _is_by_place(self, path: Path, indices: tuple[int, ...]) -> bool:
+        items = enclosing_items(path, indices)
+        return bool(items) and all(self._queries.by_place(array) for array, _, _ in items)
 
     def leaves(self) -> Iterator[Fork]:
         """One fork a leaf instance that can train, in leaf order."""
         makers = {"extract": self._extract, "generate": self._generate}
         for pointer, (field, indices) in self._record.leaves.items():
-            if any(index >= MAX_COUNT for index in indices):
-                self.left_out["beyond_count"] += 1
+            if self._cannot_ask(field.path, indices):
                 continue
             fork = makers.get(field.kind, self._decide)(pointer, field, indices)
             if fork is not None:
-                yield fork
+                yield replace(fork, by_place=self._is_by_place(field.path, indices))
+
+    def _leaf(self, field: FieldPlan, indices: tuple[int, ...], **target: Any) -> Fork:
+        return _leaf_fork(self._queries.leaf(field, indices), field, self._tokens, **target)
 
     def _decide(self, pointer: str, field: FieldPlan, indices: tuple[int, ...]) -> Fork | None:
         target = self._record.annotations.probabilities.get(pointer) or self._one_hot(pointer, field)
         if target is None:
             self.left_out["no_gold"] += 1
             return None
-        return _leaf_fork(field, indices, self._record.plan, self._tokens, target=np.asarray(target, np.float32))
+        return self._leaf(field, indices, target=np.asarray(target, np.float32))
 
     def _one_hot(self, pointer: str, field: FieldPlan) -> tuple[float, ...] | None:
         at = outcome_index(field, read_value(self._record.value, pointer, _ABSENT))
@@ -128,13 +140,12 @@ class _Builder:
     def _extract(self, pointer: str, field: FieldPlan, indices: tuple[int, ...]) -> Fork | None:
         value = read_value(self._record.value, pointer, None)
         if value is None:
-            return self._placed(_leaf_fork(field, indices, self._record.plan, self._tokens), field.path, indices)
+            return self._leaf(field, indices)
         spans, weights = self._spans(pointer, field, value)
         if not len(spans):
             self.left_out["no_span"] += 1
             return None
-        fork = _leaf_fork(field, indices, self._record.plan, self._tokens, spans=spans, span_weights=weights)
-        return self._placed(fork, field.path, indices)
+        return self._leaf(field, indices, spans=spans, span_weights=weights)
 
     def _spans(self, pointer: str, field: FieldPlan, value: Any) -> tuple[np.ndarray, np.ndarray]:
         """Token ranges int32 [s, 2] of a present value, and their soft target float32 [s] or [0]."""
@@ -164,9 +175,7 @@ class _Builder:
             self.left_out["judged_out"] += 1
             return None
         known = self._known_ids()
-        asked = tokenize_query(
-            self._tokens, "generate", folded(field.path), generate_query(field, indices, self._record.plan)
-        )
+        asked = self._queries.generate(field, indices, indices)
         target = np.asarray([*self._tokens.encode_text(text), self._tokens.end_id], np.int32)
         start = len(known) + len(asked.ids)
         ids = np.concatenate([known, asked.ids, target])

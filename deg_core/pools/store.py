@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from deg_core.artifacts import Manifest, open_artifact
 from deg_core.contract.errors import InputError
+from deg_core.model.queries import Addressing
 from deg_core.pools.example import Example, Fork
 
 _INTS = pa.list_(pa.int32())
@@ -34,6 +35,7 @@ FORK_TYPE = pa.struct(
         ("spans", _INTS),
         ("span_weights", _FLOATS),
         ("lm_start", pa.int32()),
+        ("by_place", pa.bool_()),
     ]
 )
 SCHEMA = pa.schema(
@@ -68,6 +70,7 @@ def to_batch(examples: Sequence[Example]) -> pa.RecordBatch:
         _lists([fork.spans.reshape(-1) for fork in forks], np.int32),
         _lists([fork.span_weights for fork in forks], np.float32),
         pa.array([fork.lm_start for fork in forks], pa.int32()),
+        pa.array([fork.by_place for fork in forks], pa.bool_()),
     ]
     structs = pa.StructArray.from_arrays(fork_columns, fields=list(FORK_TYPE))
     columns = [
@@ -136,6 +139,7 @@ class _Batch:
             options_start=scalar["options_start"],
             bounds=(scalar["low"], scalar["high"]),
             lm_start=scalar["lm_start"],
+            by_place=scalar["by_place"],
         )
 
 
@@ -174,6 +178,11 @@ class Pool:
     def __len__(self) -> int:
         return int(self._first_rows[-1])
 
+    @property
+    def addressing(self) -> Addressing:
+        """How its queries name array items."""
+        return Addressing(self.manifest.settings["array_mode"], self.manifest.settings["anchor_min_tokens"])
+
     def example(self, index: int) -> Example:
         """The example at an index, in arrays of its own; raises IndexError out of range."""
         if not 0 <= index < len(self):
@@ -209,6 +218,15 @@ class Pool:
 
     def _texts(self, name: str) -> list[str]:
         return [text for batch in self._batches for text in batch.column(name).to_pylist()]
+
+
+def common_addressing(pools: Sequence[Pool]) -> Addressing:
+    """How pools that go together name array items; raises InputError when they do not all do it alike."""
+    found = {pool.addressing for pool in pools}
+    if len(found) > 1:
+        named = " and ".join(sorted(map(str, found)))
+        raise InputError(f"the pools name array items differently ({named}); build them with one pools.array_mode")
+    return found.pop() if found else Addressing()
 
 
 def read_uids(path: Path) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -28,17 +28,17 @@ from deg_core.contract import (
 )
 from deg_core.contract.errors import Problem
 from deg_core.contract.outcome import Decided
-from deg_core.contract.plan import ArrayPlan, Path
-from deg_core.contract.pointer import concrete, folded
-from deg_core.contract.query import count_query, generate_query, known_values, leaf_query
-from deg_core.contract.walk import array_bounds, enclosing_item, item_regions, leaf_instances, open_arrays
+from deg_core.contract.plan import ArrayPlan
+from deg_core.contract.pointer import concrete
+from deg_core.contract.query import known_values
+from deg_core.contract.walk import array_bounds, item_regions, leaf_instances, open_arrays
 from deg_core.model.fork import MAX_COUNT, ForkTokens, tokenize_query
 from deg_core.model.heads import CountLogits, SpanLogits
 from deg_core.model.model import Model
 from deg_core.model.network import Output, Reading
+from deg_core.model.queries import DocumentQueries
 from deg_core.model.rows import Rows
-from deg_core.model.tokens import Tokens
-from deg_core.runtime.anchors import pick_anchors
+from deg_core.runtime.anchors import find_items, pick_anchors
 from deg_core.runtime.generate import Writer, write_all
 from deg_core.runtime.spans import Document, extract, log_softmax
 
@@ -51,18 +51,18 @@ Places = tuple[int, ...]
 class Task:
     """One job on its way.
 
-    reading, context: where its trunk is. lengths, outcomes: what was found so far, by pointer. regions: for every
-    array whose items have a place, the half-open token range of each.
+    queries: makes its forks. reading, context: where its trunk is. lengths, outcomes: what was found so far, by
+    pointer.
     """
 
     plan: FillPlan
     options: FillOptions
     document: Document
+    queries: DocumentQueries
     reading: Reading | None = None
     context: int = 0
     prompt_tokens: int = 0
     lengths: dict[str, int] = field(default_factory=dict)
-    regions: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
     outcomes: dict[str, Outcome] = field(default_factory=dict)
     resolved: Resolved | None = None
 
@@ -96,14 +96,14 @@ def fill_many(model: Model, jobs: Sequence[Mapping[str, Any]]) -> list[dict[str,
     jobs: mappings with context, schema and, if wanted, options. A job's result is bitwise the same as alone.
     """
     plans: dict[str, FillPlan | DegError] = {}
-    results: list[Any] = [_prepare(model.tokens, job, plans) for job in jobs]
+    results: list[Any] = [_prepare(model, job, plans) for job in jobs]
     tasks = [task for task in results if isinstance(task, Task)]
     with torch.inference_mode():
         outcomes = {id(task): outcome for task, outcome in zip(tasks, _run(model, tasks), strict=True)}
     return [outcomes[id(result)] if isinstance(result, Task) else result for result in results]
 
 
-def _prepare(tokens: Tokens, job: Mapping[str, Any], plans: dict[str, FillPlan | DegError]) -> Task | DegError:
+def _prepare(model: Model, job: Mapping[str, Any], plans: dict[str, FillPlan | DegError]) -> Task | DegError:
     unknown = [
         Problem(f"/{key}", f"unknown key; a job has {', '.join(JOB_KEYS)}") for key in job if key not in JOB_KEYS
     ]
@@ -116,7 +116,9 @@ def _prepare(tokens: Tokens, job: Mapping[str, Any], plans: dict[str, FillPlan |
         plan = _compiled(job["schema"], plans)
     except DegError as error:
         return error
-    return Task(plan, options, Document(text, tokens.encode_context(text)))
+    document = Document(text, model.tokens.encode_context(text))
+    by_place = model.addressing.by_place(len(document.tokens))
+    return Task(plan, options, document, DocumentQueries(model.tokens, plan, text, document.tokens, by_place))
 
 
 def _compiled(schema: Any, plans: dict[str, FillPlan | DegError]) -> FillPlan:
@@ -144,7 +146,7 @@ def _run(model: Model, tasks: list[Task]) -> list[dict[str, Any] | Exception]:
         questions = []
         for task in going:
             with _Catch(task, errors):
-                questions += list(_next_questions(model.tokens, task))
+                questions += list(_next_questions(task))
         if not questions:
             break
         _answer(model, questions, errors)
@@ -208,29 +210,16 @@ def _context_batches(documents: list[Document]) -> Iterator[list[Document]]:
         yield batch
 
 
-def _next_questions(tokens: Tokens, task: Task) -> Iterator[Question]:
+def _next_questions(task: Task) -> Iterator[Question]:
     """Every query that can be asked now and was not: arrays of known place, leaves of known items."""
     for array, indices in open_arrays(task.plan, task.lengths):
-        array_bounds(array, task.options.max_items, MAX_COUNT)
-        query = count_query(array, indices)
-        fork = _placed(task, array.path, indices, tokenize_query(tokens, "count", folded(array.path), query))
-        yield Question(task, array, indices, concrete(array.path, indices), fork)
+        if not task.queries.by_place(array.path):
+            array_bounds(array, task.options.max_items, MAX_COUNT)  # refused before anything is asked
+        yield Question(task, array, indices, concrete(array.path, indices), task.queries.count(array, indices))
     for plan, indices in leaf_instances(task.plan, task.lengths):
         pointer = concrete(plan.path, indices)
         if plan.mode != "generate" and pointer not in task.outcomes:
-            query = leaf_query(plan, indices, task.plan)
-            fork = _placed(task, plan.path, indices, tokenize_query(tokens, plan.kind, folded(plan.path), query))
-            yield Question(task, plan, indices, pointer, fork)
-
-
-def _placed(task: Task, path: Path, indices: Places, fork: ForkTokens) -> ForkTokens:
-    """The query with the region of the item that it is about, where items have a place."""
-    item = enclosing_item(path, indices)
-    regions = task.regions.get(item[0]) if item else None
-    if item is None or regions is None:
-        return fork
-    anchor, end = regions[item[1]]
-    return replace(fork, anchor=anchor, region_end=end)
+            yield Question(task, plan, indices, pointer, task.queries.leaf(plan, indices))
 
 
 def _answer(model: Model, questions: list[Question], errors: dict[int, Exception]) -> None:
@@ -265,17 +254,23 @@ def _settle(model: Model, question: Question, output: Output) -> None:
 
 def _settle_array(question: Question, array: ArrayPlan, logits: CountLogits) -> None:
     """The length of an array and, when copied values can say where its items are, their regions."""
-    task = question.task
-    low, high = array_bounds(array, task.options.max_items, MAX_COUNT)
-    items = low + int(np.argmax(_numpy(logits.lengths)[low : high + 1]))
+    task, queries = question.task, question.task.queries
+    items, found = _find_items(task, array, _numpy(logits.lengths), _numpy(logits.anchors))
     task.lengths[question.pointer] = Counted(items).items
-    copied = {field.path for field in task.plan.fields if field.kind == "extract"}
-    if copied.isdisjoint(array.item_paths):
-        return
-    anchors = pick_anchors(_numpy(logits.anchors), items)
-    end = question.fork.region_end if question.fork.anchor >= 0 else len(task.document.tokens)
-    if len(anchors) == items:
-        task.regions[question.pointer] = item_regions(anchors, end)
+    if queries.has_places(array) and len(found) == items:
+        end = question.fork.region_end if question.fork.anchor >= 0 else len(task.document.tokens)
+        queries.regions[question.pointer] = item_regions(found, end)
+
+
+def _find_items(task: Task, array: ArrayPlan, lengths: np.ndarray, anchors: np.ndarray) -> tuple[int, list[int]]:
+    """How many items an array has, and the tokens where they start, as far as that is known."""
+    if task.queries.by_place(array.path):
+        most = task.options.max_items if array.max_items is None else array.max_items
+        found = find_items(anchors, lengths, array.min_items, most, task.options.array_decode)
+        return len(found), found
+    low, high = array_bounds(array, task.options.max_items, MAX_COUNT)
+    items = low + int(np.argmax(lengths[low : high + 1]))
+    return items, pick_anchors(anchors, items) if task.queries.has_places(array) else []
 
 
 def _generate(model: Model, tasks: list[Task], errors: dict[int, Exception]) -> None:
@@ -287,12 +282,7 @@ def _generate(model: Model, tasks: list[Task], errors: dict[int, Exception]) -> 
         if not leaves:
             continue
         known = tokenize_query(model.tokens, "generate", "", known_values(task.resolved.known))
-        headers = [
-            tokenize_query(
-                model.tokens, "generate", folded(leaf.field.path), generate_query(leaf.field, leaf.indices, task.plan)
-            )
-            for leaf in leaves
-        ]
+        headers = [task.queries.generate(leaf.field, leaf.raw_indices, leaf.indices) for leaf in leaves]
         task.prompt_tokens += len(known.ids) + sum(len(header.ids) for header in headers)
         project = model.network.projector(context=False, exact=True)
         trunk = Rows([len(known.ids)], [task.context], task.reading.states)

@@ -103,6 +103,8 @@ class Trainer:
             lora_alpha=settings.lora_alpha,
             lora_context=settings.lora_context,
             step=0,
+            array_mode=job.addressing.mode,
+            anchor_min_tokens=job.addressing.min_tokens,
             provenance={
                 "init": hash_tree(job.init) if job.init else None,
                 "pools": {pool.manifest.id: pool.manifest.content for pool, _ in pools},

@@ -24,25 +24,28 @@ TERM_OF_KIND = {
 
 def term_items(fork: Fork) -> dict[str, int]:
     """The loss terms of a fork and how many items it adds to each term's mean (tokens for lm)."""
+    if fork.kind == "count":
+        known = {"count": length_known(fork), "anchor": anchors_known(fork)}
+        return {term: 1 for term, is_known in known.items() if is_known}
     items = len(fork.ids) - fork.lm_start if fork.kind == "generate" else 1
-    found = {TERM_OF_KIND[fork.kind]: items}
-    if fork.kind == "count" and anchors_known(fork):
-        found["anchor"] = 1
-    return found
+    return {TERM_OF_KIND[fork.kind]: items}
+
+
+def length_known(fork: Fork) -> bool:
+    """Whether a count fork has a length: a part of a document has none."""
+    return bool(fork.target.any())
 
 
 def anchors_known(fork: Fork) -> bool:
     """Whether a count fork's spans say where every item starts (none for an empty array)."""
-    return int(fork.target.argmax()) == len(fork.spans)
+    return fork.by_place or int(fork.target.argmax()) == len(fork.spans)
 
 
 def fork_losses(network: Network, fork: Fork, output: Output) -> dict[str, torch.Tensor]:
     """The losses of one fork, float32 scalars, each summed over its items."""
     if isinstance(output, CountLogits):
-        losses = {"count": count_loss(output, fork)}
-        if anchors_known(fork):
-            losses["anchor"] = anchor_loss(output, fork)
-        return losses
+        losses = {"count": count_loss, "anchor": anchor_loss}
+        return {term: losses[term](output, fork) for term in term_items(fork)}
     return {TERM_OF_KIND[fork.kind]: _fork_loss(network, fork, output)}
 
 

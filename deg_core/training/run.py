@@ -13,7 +13,7 @@ from deg_core.contract.errors import DegError, InputError
 from deg_core.model.bases import base_folder, base_hash
 from deg_core.model.checkpoint import read_meta
 from deg_core.model.model import shipped_checkpoint
-from deg_core.pools.store import Pool
+from deg_core.pools.store import Pool, common_addressing
 from deg_core.progress import Progress
 from deg_core.registry.models import champion
 from deg_core.training.job import TrainJob
@@ -64,6 +64,7 @@ def train(
             base=base,
             pools=[(pool.manifest.path, pool_weight(pool)) for pool in opened],
             max_context_tokens=min(pool_max_context(pool) for pool in opened),
+            addressing=common_addressing(opened),
             memory=memory,
             init=init,
         )

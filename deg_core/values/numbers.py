@@ -48,15 +48,16 @@ _CURRENCY = (
 _SIGN = r"(?<![\w)\]%])[-+\u2212]"
 _SCALE = r"[ \u00a0-]?(?i:hundred|thousand|million|billion|trillion|lakh|crore|mn|bn|mio|mrd)\b|[kKmMB](?!\w)"
 # What is written before the digits, the digits, and what is written after them; that is looked at, not taken,
-# since it may stand before the next number.
+# since it may stand before the next number. Or plain digits, after which nothing can belong to them.
 _NUMBER = re.compile(
     r"(?=[^\sa-jl-y])"  # what most characters are begins no number
+    rf"(?:(?P<plain>[0-9]{{1,15}}(?=[\r\n]|[ ][0-9]{{1,2}}[ \r\n]))|"
     rf"(?P<open>\()?(?P<outer>{_SIGN})?(?P<before>{_CURRENCY}[ \u00a0]?)?(?P<inner>{_SIGN})?(?P<point>(?<![\w.,])\.)?"
     rf"(?P<digits>{_FRACTION}|{_VULGAR}|{_GROUPS}|{_MARKED})"
     rf"(?=(?:[eE](?P<exponent>[-+]?[0-9]{{1,2}})(?!\w))?(?P<percent>[ ]?%)?(?P<scale>{_SCALE})?"
-    rf"(?P<after>[ \u00a0]?{_CURRENCY}(?!\.?[0-9]))?(?P<close>\))?)"
+    rf"(?P<after>[ \u00a0]?{_CURRENCY}(?!\.?[0-9]))?(?P<close>\))?))"
 )
-_BARE = _NUMBER.groupindex["digits"]
+_PLAIN, _BARE = (_NUMBER.groupindex[name] for name in ("plain", "digits"))
 _SCALES = {"hundred": 2, "thousand": 3, "k": 3, "lakh": 5, "million": 6, "mn": 6, "mio": 6, "m": 6}
 _SCALES |= {"crore": 7, "billion": 9, "bn": 9, "mrd": 9, "b": 9, "trillion": 12}
 
@@ -76,6 +77,9 @@ def number_candidates(text: str) -> list[Candidate]:
     """
     found = [Candidate(*span, value) for span, value in spelled_numbers(text)]
     for match in _NUMBER.finditer(text):
+        if match.lastindex == _PLAIN:
+            found.append(Candidate(*match.span(), int(match[0])))
+            continue
         digits, start = match["digits"], match.start("digits")
         bare = match.start() == start and match.lastindex == _BARE
         if bare and digits.isdigit() and len(digits) <= MAX_LENGTH:  # most numbers of most texts

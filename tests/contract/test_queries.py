@@ -54,7 +54,7 @@ FIELDS = {pointer.folded(field.path): field for field in PLAN.fields}
 
 
 def test_choice_query_lists_every_outcome_on_its_own_line():
-    built = query.leaf_query(FIELDS["/kind"], (), PLAN)
+    built = query.leaf_query(FIELDS["/kind"], ())
     assert built.text == (
         "FIELD /kind\nTITLE: Kind\nDESCRIPTION: What it is\nKIND: choice\nOPTIONS:\n"
         '- a: the first\n- true\n- "true"\nANSWER:'
@@ -63,22 +63,45 @@ def test_choice_query_lists_every_outcome_on_its_own_line():
 
 
 def test_order_permutes_the_lines_and_option_lines_follow():
-    plain = query.leaf_query(FIELDS["/kind"], (), PLAN)
-    mixed = query.leaf_query(FIELDS["/kind"], (), PLAN, order=(2, 0, 1))
+    plain = query.leaf_query(FIELDS["/kind"], ())
+    mixed = query.leaf_query(FIELDS["/kind"], (), order=(2, 0, 1))
     assert [mixed.lines[i] for i in mixed.option_lines] == [plain.lines[i] for i in plain.option_lines]
     assert sorted(mixed.lines) == sorted(plain.lines) and mixed.lines != plain.lines
     with pytest.raises(ValueError, match="permutation"):
-        query.leaf_query(FIELDS["/kind"], (), PLAN, order=(0, 0, 1))
+        query.leaf_query(FIELDS["/kind"], (), order=(0, 0, 1))
 
 
 def test_score_noul_and_extract_queries():
-    assert query.leaf_query(FIELDS["/mood"], (), PLAN).option_texts == ("1: bad", "2", "3", "null")
-    assert query.leaf_query(FIELDS["/ok"], (), PLAN).text == "FIELD /ok\nKIND: yes or no\nANSWER:"
-    assert query.leaf_query(FIELDS["/rows/*/price"], (4,), PLAN).text == (
+    assert query.leaf_query(FIELDS["/mood"], ()).option_texts == ("1: bad", "2", "3", "null")
+    assert query.leaf_query(FIELDS["/ok"], ()).text == "FIELD /ok\nKIND: yes or no\nANSWER:"
+    assert query.leaf_query(FIELDS["/rows/*/price"], (4,)).text == (
         "FIELD /rows/4/price\nITEM 4 of /rows\nKIND: number\nCONSTRAINTS: at least 0, multiple of 0.5\nANSWER:"
     )
-    nested = query.leaf_query(FIELDS["/rows/*/cells/*"], (4, 1), PLAN).lines
+    nested = query.leaf_query(FIELDS["/rows/*/cells/*"], (4, 1)).lines
     assert nested[:4] == ("FIELD /rows/4/cells/1\n", "ITEM 4 of /rows\n", "ITEM 1 of /rows/4/cells\n", "KIND: email\n")
+
+
+def test_items_named_by_the_text_where_they_start():
+    nested = query.leaf_query(FIELDS["/rows/*/cells/*"], ('12 "red" lamps', "a@b.c")).lines
+    assert nested[:3] == (
+        "FIELD /rows/*/cells/*\n",
+        'ITEM /rows AT: "12 \\"red\\" lamps"\n',
+        'ITEM /rows/*/cells AT: "a@b.c"\n',
+    )
+    mixed = query.leaf_query(FIELDS["/rows/*/cells/*"], ("é", 1)).lines
+    assert mixed[:3] == ("FIELD /rows/*/cells/1\n", 'ITEM /rows AT: "é"\n', "ITEM 1 of /rows/*/cells\n")
+    _, cells = PLAN.arrays
+    assert query.count_query(cells, ("é",)).lines[:2] == ("ARRAY /rows/*/cells\n", 'ITEM /rows AT: "é"\n')
+    note = query.generate_query(FIELDS["/rows/*/note"], ("é",)).lines
+    assert note[:2] == ("WRITE /rows/*/note\n", 'ITEM /rows AT: "é"\n')
+
+
+def test_arrays_with_copied_values_have_places():
+    assert walk.placed_arrays(PLAN) == {("rows",), ("rows", ITEM, "cells")}
+    decided = compile_schema({"type": "object", "properties": {"a": {"type": "array", "items": {"type": "boolean"}}}})
+    assert walk.placed_arrays(decided) == frozenset()
+    path = ("rows", ITEM, "cells", ITEM)
+    assert walk.enclosing_items(path, (4, 1)) == [(("rows",), "/rows", 4), (path[:3], "/rows/4/cells", 1)]
 
 
 def test_count_generate_and_known_values():
@@ -87,7 +110,7 @@ def test_count_generate_and_known_values():
         "ARRAY /rows\nDESCRIPTION: The rows\nITEM FIELDS: price, cells/*, note\nKIND: count\nANSWER:"
     )
     assert query.count_query(cells, (2,)).text == "ARRAY /rows/2/cells\nITEM 2 of /rows\nKIND: count\nANSWER:"
-    assert query.generate_query(FIELDS["/rows/*/note"], (1,), PLAN).text == (
+    assert query.generate_query(FIELDS["/rows/*/note"], (1,)).text == (
         "WRITE /rows/1/note\nLIMITS: max length 40, max tokens 9\nVALUE:"
     )
     assert query.known_values([("/a", "é"), ("/b", None)]).text == 'KNOWN VALUES:\n/a = "é"\n/b = null\n'
@@ -97,13 +120,13 @@ def test_every_line_but_the_last_ends_in_a_newline():
     for field in PLAN.fields:
         indices = (0,) * pointer.depth(field.path)
         make = query.generate_query if field.mode == "generate" else query.leaf_query
-        lines = make(field, indices, PLAN).lines
+        lines = make(field, indices).lines
         assert all(line.endswith("\n") for line in lines[:-1]) and not lines[-1].endswith("\n")
 
 
 def test_a_query_depends_on_nothing_but_its_leaf():
     alone = compile_schema({"type": "object", "properties": {"last": {"type": "string", "pattern": "^x"}}})
-    assert query.leaf_query(alone.fields[0], (), alone) == query.leaf_query(FIELDS["/last"], (), PLAN)
+    assert query.leaf_query(alone.fields[0], ()) == query.leaf_query(FIELDS["/last"], ())
 
 
 def test_walk_level_by_level():

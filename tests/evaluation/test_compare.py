@@ -105,6 +105,16 @@ def test_items_on_one_side_only_are_wrong(gold_record: Any) -> None:
     assert more["/people/2/name"]["correct"] is False and more["/people/2/name"]["gold"] is None
 
 
+def test_a_missed_item_makes_the_others_wrong_only_by_place(gold_record: Any) -> None:
+    rows = rows_of(gold_record, GOLD | {"people": [{"name": "Bob"}]})
+    first, second = rows["/people/0/name"], rows["/people/1/name"]
+    assert (first["correct"], second["correct"]) == (False, False)
+    assert (first["aligned"], second["aligned"]) == (False, True)
+    assert all(row["aligned"] is row["correct"] for pointer, row in rows.items() if "/people/" not in pointer)
+    turned = rows_of(gold_record, GOLD | {"people": [{"name": "Bob"}, {"name": "Eve"}, {"name": "Ada"}]})
+    assert [turned[f"/people/{n}/name"]["aligned"] for n in range(3)] == [True, True, False]
+
+
 def test_no_answer_is_wrong_everywhere_even_where_null_is_gold(gold_record: Any) -> None:
     rows = rows_of(gold_record, None)
     assert rows["/due"]["correct"] is False and not rows["/due"]["predicted_null"]

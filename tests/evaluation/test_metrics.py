@@ -124,20 +124,15 @@ def test_paired_bootstrap_resamples_documents_not_leaves() -> None:
     assert found["low"] == found["high"] == pytest.approx(-0.5)
 
 
-def test_unordered_accuracy_counts_each_value_once() -> None:
-    def item(place: int, gold: str | None, predicted: str | None) -> dict[str, Any]:
-        return row(
-            mode="extract.span",
-            pointer=f"/a/{place}",
-            field="/a/*",
-            gold=gold,
-            predicted=predicted,
-            correct=gold == predicted,
-        )
+def test_item_figures_are_of_copied_values_inside_arrays() -> None:
+    def item(correct: bool, aligned: bool, **given: Any) -> dict[str, Any]:
+        return row(**{"mode": "extract.span", "field": "/a/*"} | given, correct=correct, aligned=aligned)
 
-    rows = full_rows([item(0, '"x"', '"y"'), item(1, '"y"', '"x"'), item(2, '"y"', '"z"'), item(3, None, '"y"')])
-    assert metrics.unordered_accuracy(rows) == pytest.approx(3 / 3)
-    assert metrics.unordered_accuracy(full_rows([row()])) is None
+    inside = [item(False, True), item(False, True), item(True, True), item(False, False)]
+    others = [item(True, True, field="/a"), item(True, True, mode="decide.noul")]
+    found = metrics.figures(full_rows(inside + others), documents([document()]))
+    assert (found["item_exact"], found["item_exact_aligned"]) == (1 / 4, 3 / 4)
+    assert (found["extract_exact"], found["extract_exact_aligned"]) == (2 / 5, 4 / 5)
 
 
 def test_figures_by_split() -> None:

@@ -3,11 +3,13 @@
 import pytest
 import torch
 
+from deg_core.model import heads, network
 from deg_core.model.activation import gated_silu, sigmoid, silu, softplus
 from deg_core.model.backbone import Backbone
 from deg_core.model.heads import VIEW_DEPTHS
 from deg_core.model.projection import DECODE_TILE, TILE, Projector, tiled_linear
-from deg_core.model.rows import Rows
+from deg_core.model.rows import SCAN_TOKENS, Rows
+from tests.model import tiny
 from tests.model.tiny import random_ids
 
 QUERIES = [random_ids(length, length) for length in (5, 49, 64, 77, 1, 130, 33)]
@@ -119,3 +121,28 @@ def test_exact_activations_hold_at_the_ends(function):
 def test_the_gated_activation_is_the_same_in_tiles():
     x = torch.randn(128, 96, generator=torch.Generator().manual_seed(0))
     torch.testing.assert_close(gated_silu(x, 64), gated_silu(x, 0), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=["fp32", "bf16"])
+@torch.inference_mode()
+def test_a_context_read_in_pieces_gives_the_bits_of_one_reading(base, dtype, monkeypatch):
+    loaded = tiny.fresh_network(base, rank=4, dtype=dtype)
+    contexts = [random_ids(length, length).numpy() for length in (2 * SCAN_TOKENS + 70, 30)]
+    whole = loaded.read(contexts, exact=True)
+    monkeypatch.setattr(network, "READ_TOKENS", SCAN_TOKENS)
+    pieces = loaded.read(contexts, exact=True)
+    for place in range(2):
+        assert torch.equal(pieces.around[place], whole.around[place])
+        assert pieces.states[place].length == whole.states[place].length
+        for mine, his in zip(pieces.states[place].layers, whole.states[place].layers, strict=True):
+            assert all(torch.equal(a, b) for a, b in zip(mine, his, strict=True))
+
+
+@torch.inference_mode()
+def test_keys_made_in_blocks_have_the_same_bits(monkeypatch):
+    left, right = (torch.nn.Linear(40, 24, bias=False) for _ in range(2))
+    around = torch.randn(300, 40).to(torch.bfloat16)
+    whole = heads.boundary_keys(left, right, around, exact=True)
+    monkeypatch.setattr(heads, "KEY_TOKENS", TILE)
+    assert torch.equal(heads.boundary_keys(left, right, around, exact=True), whole)
+    assert torch.allclose(whole, heads.boundary_keys(left, right, around, exact=False), atol=1e-5)

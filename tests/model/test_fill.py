@@ -1,6 +1,7 @@
 """fill and fill_many with random heads: whatever they say is valid, and the same however it is asked."""
 
 import copy
+import dataclasses
 import json
 
 import jsonschema
@@ -8,6 +9,7 @@ import pytest
 import torch
 
 from deg_core import FillError, RequestError, SchemaError, fill, fill_many, load_model
+from deg_core.model.model import Model
 from tests.model import tiny
 
 CONTEXT = (
@@ -223,3 +225,63 @@ def test_a_context_of_twenty_thousand_tokens(narrow_model):
     assert found["value"]["due"] == needle
     start, end = found["meta"]["/due"]["span"]
     assert context[start:end] == needle
+
+
+ROWS = {
+    "type": "array",
+    "items": {
+        "type": "object",
+        "properties": {
+            "what": {"type": ["string", "null"]},
+            "paid": {"type": "boolean"},
+            "numbers": {"type": "array", "maxItems": 2, "items": {"type": ["number", "null"]}},
+            "say": {"type": "string", "x-generate": True, "x-max-tokens": 4},
+        },
+        "required": ["what", "paid", "numbers", "say"],
+        "additionalProperties": False,
+    },
+}
+
+
+def anchored(model, least=0):
+    """The same network as a checkpoint that names items by their text."""
+    meta = dataclasses.replace(model.meta, array_mode="anchor", anchor_min_tokens=least)
+    return Model(model.network, meta, model.path, model.base_folder)
+
+
+def rows(**keys):
+    return SCHEMA | {"properties": PROPERTIES | {"rows": ROWS | keys}, "required": [*PROPERTIES, "rows"]}
+
+
+@pytest.mark.parametrize("decode", ["threshold", "count_peaks", "hybrid"])
+def test_anchored_items_are_the_same_however_they_are_asked_for(model, decode):
+    by_place, options = anchored(model), {"array_decode": decode, "max_items": 4}
+    whole = fill(by_place, CONTEXT, rows(minItems=3), **options)
+    assert list(jsonschema.Draft202012Validator(rows(minItems=3)).iter_errors(whole["value"])) == []
+    assert 3 <= len(whole["value"]["rows"]) <= 4
+    only = {"type": "object", "properties": {"rows": ROWS | {"minItems": 3}}, "required": ["rows"]}
+    alone = fill(by_place, CONTEXT, only, **options)
+    parts = [job(rows(minItems=3), **options), job(only, **options), job(SCHEMA, "Other text 5", **options)]
+    assert fill_many(by_place, parts)[0] == whole and fill_many(by_place, parts[::-1])[1] == alone
+    spoken = ("/say",)
+    mine = {p: entry for p, entry in whole["meta"].items() if p.startswith("/rows") and not p.endswith(spoken)}
+    assert mine == {p: entry for p, entry in alone["meta"].items() if not p.endswith(spoken)}
+
+
+def test_short_documents_are_filled_by_number(model):
+    schema = rows(minItems=2, maxItems=2)
+    assert fill(anchored(model, 10_000), CONTEXT, schema) == fill(model, CONTEXT, schema)
+    first = [fill(each, CONTEXT, schema)["meta"]["/rows/0/paid"] for each in (anchored(model), model)]
+    assert first[0] != first[1]
+
+
+def test_more_anchored_items_than_there_are_places(model):
+    with pytest.raises(FillError, match="^/rows: minItems 900: only [0-9]+ items"):
+        fill(anchored(model), CONTEXT, rows(minItems=900))
+
+
+def test_anchored_items_whose_values_are_nowhere_are_dropped(model):
+    items = {"type": "object", "properties": {"mail": {"type": "string", "format": "email"}}, "required": ["mail"]}
+    schema = {"type": "object", "properties": {"a": {"type": "array", "items": items}}, "required": ["a"]}
+    found = fill(anchored(model), "No address here at all.", schema, max_items=3, array_decode="count_peaks")
+    assert found["value"] == {"a": []} and found["meta"]["/a"]["items"] == 0

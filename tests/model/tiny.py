@@ -6,7 +6,15 @@ from pathlib import Path
 
 import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
-from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast, Qwen3_5ForCausalLM, Qwen3_5TextConfig
+from transformers import (
+    Lfm2Config,
+    Lfm2ForCausalLM,
+    LlamaConfig,
+    LlamaForCausalLM,
+    PreTrainedTokenizerFast,
+    Qwen3_5ForCausalLM,
+    Qwen3_5TextConfig,
+)
 
 from deg_core.model.adapters import Adapters, fresh_adapters
 from deg_core.model.backbone import Backbone
@@ -83,7 +91,27 @@ def qwen_model(layers: int = 4, heads: int = 4) -> Qwen3_5ForCausalLM:
         tie_word_embeddings=True,
         initializer_range=0.1,
     )
-    model = Qwen3_5ForCausalLM(config).eval()
+    return _perturbed(Qwen3_5ForCausalLM(config).eval())
+
+
+def lfm_model() -> Lfm2ForCausalLM:
+    """Short convolutions and last an attention layer; an MLP width that is adjusted and rounded."""
+    torch.manual_seed(0)
+    config = Lfm2Config(
+        vocab_size=VOCABULARY,
+        hidden_size=48,
+        intermediate_size=130,
+        block_multiple_of=16,
+        num_hidden_layers=3,
+        layer_types=["conv", "conv", "full_attention"],
+        num_attention_heads=6,
+        num_key_value_heads=2,
+        initializer_range=0.2,
+    )
+    return _perturbed(Lfm2ForCausalLM(config).eval())
+
+
+def _perturbed(model):
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             if "norm" in name or name.endswith("dt_bias"):
@@ -91,7 +119,7 @@ def qwen_model(layers: int = 4, heads: int = 4) -> Qwen3_5ForCausalLM:
     return model
 
 
-MODELS = {"llama": llama_model, "qwen3.5": qwen_model}
+MODELS = {"lfm2": lfm_model, "llama": llama_model, "qwen3.5": qwen_model}
 
 
 def fresh_network(base: Path, rank: int = 0, dtype: torch.dtype = torch.float32) -> Network:

@@ -12,6 +12,7 @@ from deg_core.pools.caps import cap_decide_forks, cap_forks, shuffle_options
 from deg_core.pools.draw import Drawer
 from deg_core.pools.example import Example, Fork
 from deg_core.pools.window import window
+from deg_core.training.losses import term_items
 
 from .test_store import save
 
@@ -177,6 +178,35 @@ def test_items_are_named_by_number_only_at_the_start_of_a_document():
         cropped = window(example(1, context=400, forks=forks), 64, rng)
         fields = [f.field for f in cropped.forks]
         assert fields == (["/items/*/x"] if int(cropped.context[0]) == 0 else ["/x"])
+
+
+def test_items_named_by_their_text_train_in_any_window_that_shows_them():
+    starts = list(range(20, 380, 30))
+    regions = [(a, b) for a, b in zip(starts, [*starts[1:], 400], strict=True)]
+    length = np.zeros(65, np.float32)
+    length[len(starts)] = 1
+    array = fork("count", "/items", spans=regions, target=length, by_place=True)
+    leaves = [
+        fork(field="/items/*/x", spans=[(a + 5, a + 9)], anchor=a, region_end=b, by_place=True) for a, b in regions
+    ]
+    absent = fork(field="/items/*/y", anchor=20, region_end=50, by_place=True)
+    decided = fork("noul", "/items/*/z", anchor=20, region_end=50, by_place=True)
+    rng = np.random.default_rng(1)
+    seen = set()
+    for _ in range(200):
+        cropped = window(example(1, context=400, forks=[array, *leaves, absent, decided]), 64, rng)
+        start = int(cropped.context[0])
+        seen.add(start)
+        counts = [f for f in cropped.forks if f.kind == "count"]
+        begun = [a for a in starts if start <= a < start + 64]
+        assert [f.spans[:, 0].tolist() for f in counts] == ([[a - start for a in begun]] if begun else [])
+        assert all(not f.target.any() and term_items(f) == {"anchor": 1} for f in counts)
+        shown = [f for f in cropped.forks if f.kind == "extract"]
+        whole = [(a, b) for a, b in regions if start <= a and a + 9 <= start + 64]
+        assert [(f.anchor, f.region_end) for f in shown] == [(a - start, min(b - start, 64)) for a, b in whole]
+        assert [f.spans.tolist() for f in shown] == [[[a + 5 - start, a + 9 - start]] for a, _ in whole]
+        assert len(cropped.forks) == len(counts) + len(shown) > 0
+    assert min(seen) < 20 and max(seen) > 320
 
 
 def test_a_span_longer_than_the_window_cannot_be_shown():

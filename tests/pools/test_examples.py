@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from deg_core.contract.walk import known_of
-from deg_core.pools.examples import build_example
+from deg_core.model.queries import Addressing
+from deg_core.pools.examples import BY_NUMBER, build_example
 from deg_core.pools.lines import RawLine
 from deg_core.pools.records import Reject, parse_line
 from deg_core.pools.schemas import Schemas
@@ -14,11 +15,11 @@ from deg_core.pools.schemas import Schemas
 from .conftest import make_record, place
 
 
-def build(record: dict, tokens):
+def build(record: dict, tokens, addressing=BY_NUMBER):
     data = json.dumps(record).encode()
     parsed = parse_line(RawLine(1, 0, len(data), data, True), Schemas())
     assert not isinstance(parsed, Reject), parsed
-    example, left_out = build_example(parsed, tokens)
+    example, left_out = build_example(parsed, tokens, addressing)
     return example, dict(left_out), parsed
 
 
@@ -61,6 +62,64 @@ def test_item_queries_name_their_item(tokens):
     first, second = forks_of(example, "/items/*/name")
     assert text_of(tokens, first.ids).startswith("FIELD /items/0/name\nITEM 0 of /items\n")
     assert text_of(tokens, second.ids).startswith("FIELD /items/1/name\nITEM 1 of /items\n")
+
+
+BY_PLACE = Addressing("anchor")
+
+
+def test_items_are_named_by_their_text_in_anchor_mode(tokens):
+    example, left_out, _ = build(make_record(1), tokens, BY_PLACE)
+    assert left_out == {}
+    count = forks_of(example, "/items")[0]
+    assert count.by_place and len(count.spans) == 2 and np.flatnonzero(count.target).tolist() == [2]
+    assert count.spans[0, 1] == count.spans[1, 0] and count.spans[1, 1] == len(example.context)
+    names = forks_of(example, "/items/*/name")
+    for fork, (anchor, end), start in zip(names, count.spans, ("red lamp and a", "blue chair. She"), strict=True):
+        assert fork.by_place and (fork.anchor, fork.region_end) == (anchor, end)
+        assert text_of(tokens, fork.ids).startswith(f'FIELD /items/*/name\nITEM /items AT: "{start}')
+    rest = [fork for fork in example.forks if not fork.field.startswith("/items")]
+    plain = [fork for fork in build(make_record(1), tokens)[0].forks if not fork.field.startswith("/items")]
+    assert not any(fork.by_place for fork in rest)
+    assert [fork.ids.tolist() for fork in rest] == [fork.ids.tolist() for fork in plain]
+
+
+def test_short_documents_can_be_left_to_numbers(tokens):
+    plain, _, _ = build(make_record(1), tokens)
+    for least, by_place in ((len(plain.context), True), (len(plain.context) + 1, False)):
+        example, _, _ = build(make_record(1), tokens, Addressing("anchor", least))
+        assert {fork.by_place for fork in forks_of(example, "/items/*/name")} == {by_place}
+
+
+def test_an_anchored_array_with_an_unplaced_item_is_left_out_whole(tokens):
+    spans = {k: v for k, v in make_record(1)["spans"].items() if k != "/items/1/name"}
+    example, left_out, _ = build(make_record(1, spans=spans), tokens, BY_PLACE)
+    assert not any(fork.field.startswith("/items") for fork in example.forks)
+    assert left_out == {"no_place": 3}
+
+
+def test_an_empty_anchored_array_trains_without_a_place(tokens):
+    record = make_record(1)
+    value = record["value"] | {"items": []}
+    spans = {"/customer": record["spans"]["/customer"]}
+    count = forks_of(build(record | {"value": value, "spans": spans}, tokens, BY_PLACE)[0], "/items")[0]
+    assert count.by_place and count.spans.shape == (0, 2) and count.target[0] == 1
+
+
+def test_more_items_than_can_be_counted_are_all_trained_in_anchor_mode(tokens):
+    words = [f"w{number}x" for number in range(70)]
+    context = " ".join(words)
+    schema = single({"type": "array", "items": {"type": "string"}})
+    spans = {f"/a/{number}": place(context, word) for number, word in enumerate(words)}
+    example, left_out, _ = build(with_value(schema, {"a": words}, context, spans=spans), tokens, BY_PLACE)
+    assert len(example.forks) == 71 and left_out == {}
+    assert np.flatnonzero(example.forks[0].target).tolist() == [64] and len(example.forks[0].spans) == 70
+
+
+def test_decided_arrays_keep_their_numbers_in_anchor_mode(tokens):
+    schema = single({"type": "array", "items": {"type": "boolean"}})
+    example, _, _ = build(with_value(schema, {"a": [True, False]}), tokens, BY_PLACE)
+    assert not any(fork.by_place for fork in example.forks)
+    assert text_of(tokens, example.forks[2].ids).startswith("FIELD /a/1\nITEM 1 of /a\n")
 
 
 def test_decide_targets(tokens):

@@ -11,11 +11,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from deg_core.contract.errors import InputError
+from deg_core.model.families.lfm2 import Lfm2
 from deg_core.model.families.llama import Llama
 from deg_core.model.families.qwen35 import Qwen35
 from deg_core.model.families.shape import ModelShape
 
-FAMILIES = {"llama": Llama, "qwen3_5": Qwen35, "qwen3_5_text": Qwen35}
+FAMILIES = {"lfm2": Lfm2, "llama": Llama, "qwen3_5": Qwen35, "qwen3_5_text": Qwen35}
 
 
 def family_of(config: Mapping[str, Any]) -> Any:
