@@ -63,6 +63,7 @@ def fill_corpus(
         checkpoint=checkpoint,
         home=home.root,
         options=settings.options,
+        dtype=settings.dtype,
         batch_documents=settings.batch_documents,
         folder=Path(),
         key="",
@@ -89,7 +90,7 @@ def fill_corpus(
     return found
 
 
-_CONTENT_SETTINGS = {"text_column", "id_column", "shard_documents", "options"}
+_CONTENT_SETTINGS = {"text_column", "id_column", "shard_documents", "dtype", "options"}
 
 
 def run_in_workers(job: FillJob, shards: list[Shard], workers: int, bar: Bar) -> Generator[PartSummary, None, None]:

@@ -40,6 +40,7 @@ class FillJob:
     checkpoint: Path
     home: Path
     options: FillOptions
+    dtype: str
     batch_documents: int
     folder: Path
     key: str

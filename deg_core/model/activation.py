@@ -11,6 +11,8 @@ from __future__ import annotations
 import torch
 import torch.nn.functional as F  # noqa: N812 - the name that torch's own documentation uses
 
+CACHED_ROWS = 64
+
 
 def sigmoid(x: torch.Tensor, exact: bool) -> torch.Tensor:
     """The logistic function, in float32 or better; exact has no gradient."""
@@ -28,16 +30,16 @@ def softplus(x: torch.Tensor, exact: bool) -> torch.Tensor:
     return x.abs().neg_().exp_().log1p_().add_(x.clamp_min(0)) if exact else F.softplus(x)
 
 
-def gated_silu(gate_up: torch.Tensor, tile: int) -> torch.Tensor:
+def gated_silu(gate_up: torch.Tensor, exact: bool) -> torch.Tensor:
     """silu(gate) * up of a fused [N, 2 I], to [N, I] in its dtype (SwiGLU, arXiv:2002.05202).
 
-    tile: 0, or the rows of a tile; then exact, computed in float32 one tile at a time so that it stays in cache.
+    exact: computed in float32, a few rows at a time so that they stay in cache.
     """
-    if not tile:
+    if not exact:
         gate, up = gate_up.chunk(2, -1)
         return F.silu(gate) * up
     out = gate_up.new_empty(gate_up.shape[0], gate_up.shape[1] // 2)
-    for part, into in zip(gate_up.split(tile), out.split(tile), strict=True):
+    for part, into in zip(gate_up.split(CACHED_ROWS), out.split(CACHED_ROWS), strict=True):
         gate, up = part.chunk(2, -1)
         into.copy_(silu(gate, exact=True).mul_(up))
     return out

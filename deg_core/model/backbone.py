@@ -81,7 +81,7 @@ class Backbone:
 
         ids: int64 [N]. Returns the final hidden states [N, E] after the last norm and, with keep, each row's state.
         views: depths, as shares of the layers; the states there, normed, stand beside the final ones: [N, (1 + v) E].
-        With a tiled projector a row's result depends on that row and its prefix alone, bit for bit, whatever rows are
+        With an exact projector a row's result depends on that row and its prefix alone, bit for bit, whatever rows are
         beside it.
         """
         project = project or Projector(self.weights)
@@ -100,7 +100,7 @@ class Backbone:
         for index in range(self.shape.layers):
             if index in depths:
                 seen[index] = torch.nn.functional.rms_norm(x, (x.shape[-1],), eps=VIEW_EPS)
-            x, own = self.family.layer(index, x, project, rotary, rows, grouped=not project.tile)
+            x, own = self.family.layer(index, x, project, rotary, rows, grouped=not project.exact)
             for row, layer_state in enumerate(own if keep else ()):
                 kept[row].append(self.family.keep(index, rows.before(row, index), layer_state))
         hidden = self.family.norm(x, project.weights["norm"])

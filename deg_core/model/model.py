@@ -16,6 +16,7 @@ from deg_core.model.queries import Addressing
 from deg_core.model.tokens import Tokens
 from deg_core.registry.models import champion
 
+INT8 = "int8"
 MODEL_ID = "deg-{base}-0.1"
 
 
@@ -60,15 +61,20 @@ def load_model(
 ) -> Model:
     """Load a checkpoint folder, else the champion of DEG_HOME, else the checkpoint that ships.
 
-    device: default CUDA where there is one, else the CPU. dtype: float32, bfloat16 or "auto" (default:
-    bfloat16 where the machine multiplies it fast). Raises InputError when there is nothing to load.
+    device: default CUDA where there is one, else the CPU. dtype: float32, bfloat16, int8 (on the CPU: products of
+    rounded weights, everything else as with "auto") or "auto" (default: bfloat16 where the machine multiplies it fast).
+    Raises InputError when there is nothing to load.
     """
     home = home or Home()
     folder = Path(path) if path is not None else champion(home) or shipped_checkpoint()
     if folder is None:
         raise InputError("there is no champion and no checkpoint ships; run `deg nightly` or name a checkpoint folder")
     where = pick_device(device)
-    network, meta = load_network(folder, home, where, pick_dtype(dtype, where))
+    rounded = dtype == INT8
+    if rounded and where.type != "cpu":
+        raise InputError(f"dtype int8 is for the CPU, not for {where.type}; use bfloat16 there")
+    network, meta = load_network(folder, home, where, pick_dtype(None if rounded else dtype, where))
+    network.int8 = rounded
     network.heads.requires_grad_(False)
     return Model(network, meta, folder, base_folder(meta.base, home))
 
@@ -88,7 +94,7 @@ def pick_dtype(dtype: str | torch.dtype | None, device: torch.device) -> torch.d
         fast = device.type == "cuda" or torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported()
         return torch.bfloat16 if fast else torch.float32
     if dtype not in ("float32", "bfloat16"):
-        raise InputError(f"dtype {dtype!r} is none of auto, float32, bfloat16")
+        raise InputError(f"dtype {dtype!r} is none of auto, float32, bfloat16, int8")
     return getattr(torch, dtype)
 
 

@@ -15,7 +15,7 @@ from deg_core.model.adapters import Adapters, merge
 from deg_core.model.backbone import Backbone
 from deg_core.model.fork import ForkTokens
 from deg_core.model.heads import VIEW_DEPTHS, CountLogits, Heads, SpanLogits
-from deg_core.model.projection import TILE, Projector
+from deg_core.model.projection import TILE, Int8Projector, Int8Weight, Projector
 from deg_core.model.rows import Rows
 from deg_core.model.state import State
 from deg_core.model.tokens import Tokens
@@ -45,7 +45,8 @@ class Network:
 
     adapters: trained low-rank adapters ({} in full fine-tuning). scale: alpha / rank.
     context_adapted: whether the adapted weights read the context too (lora_context).
-    exact=True computes in fixed tiles from merged weights, without gradient.
+    int8: whether exact projections are computed in int8, else in the compute dtype and fixed tiles.
+    exact=True computes from merged weights, without gradient.
     """
 
     def __init__(
@@ -63,7 +64,9 @@ class Network:
         self.adapters = adapters or {}
         self.scale = scale
         self.context_adapted = context_adapted
+        self.int8 = False
         self._merged: Mapping[str, torch.Tensor] | None = None
+        self._rounded: dict[bool, Mapping[str, Int8Weight]] = {}
 
     def projector(self, *, context: bool, exact: bool, tile: int = TILE) -> Projector:
         """The projections that read contexts (context=True) or forks."""
@@ -71,16 +74,23 @@ class Network:
         weights: Mapping[str, torch.Tensor] = self.backbone.weights
         if not exact:
             return Projector(weights, self.adapters if adapted else None, self.scale)
-        if adapted and self.adapters:
+        adapted = adapted and bool(self.adapters)
+        if adapted:
             if self._merged is None:
                 with torch.no_grad():
                     self._merged = merge(weights, self.adapters, self.scale)
             weights = self._merged
-        return Projector(weights, tile=tile)
+        if not self.int8:
+            return Projector(weights, tile=tile)
+        if adapted not in self._rounded:
+            targets = self.backbone.family.targets()
+            self._rounded[adapted] = {name: Int8Weight.of(weights[name]) for name in targets}
+        return Int8Projector(weights, self._rounded[adapted])
 
     def weights_changed(self) -> None:
-        """Forget merged weights after an optimizer step."""
+        """Forget what was made of the weights, after an optimizer step."""
         self._merged = None
+        self._rounded.clear()
 
     def read(self, contexts: Sequence[np.ndarray], *, exact: bool) -> Reading:
         """Read each context once. contexts: int32 [T] ids, without the trunk's prefix and suffix."""
@@ -96,7 +106,7 @@ class Network:
         self, trunks: Sequence[torch.Tensor], project: Projector
     ) -> tuple[Sequence[torch.Tensor], list[State]]:
         """Views [n, X] and state of each trunk; exact ones that are long are read alone and in pieces."""
-        if project.tile and max(map(len, trunks)) > READ_TOKENS:
+        if project.exact and max(map(len, trunks)) > READ_TOKENS:
             read = [self._read_pieces(trunk.split(READ_TOKENS), project) for trunk in trunks]
             return [views for views, _ in read], [state for _, state in read]
         rows = Rows([len(trunk) for trunk in trunks])

@@ -7,7 +7,7 @@ from deg_core.model import heads, network
 from deg_core.model.activation import gated_silu, sigmoid, silu, softplus
 from deg_core.model.backbone import Backbone
 from deg_core.model.heads import VIEW_DEPTHS
-from deg_core.model.projection import DECODE_TILE, TILE, Projector, tiled_linear
+from deg_core.model.projection import DECODE_TILE, TILE, Int8Projector, Int8Weight, Projector, tiled_linear
 from deg_core.model.rows import SCAN_TOKENS, Rows
 from tests.model import tiny
 from tests.model.tiny import random_ids
@@ -17,15 +17,24 @@ CONTEXTS = [random_ids(length, length) for length in (201, 30)]
 ORDERS = [[3], [6, 0, 2], [5, 4, 3, 2, 1, 0, 6]]
 
 
-@pytest.fixture(scope="module", params=[torch.float32, torch.bfloat16], ids=["fp32", "bf16"])
+@pytest.fixture(scope="module", params=["fp32", "bf16", "int8"])
 def backbone(base, request):
-    return Backbone.load(base, "cpu", request.param)
+    found = Backbone.load(base, "cpu", torch.float32 if request.param == "fp32" else torch.bfloat16)
+    found.int8 = None
+    if request.param == "int8":
+        found.int8 = {name: Int8Weight.of(found.weights[name]) for name in found.family.targets()}
+    return found
+
+
+def projector(backbone, tile):
+    """The exact projections of a backbone of the fixture."""
+    return Int8Projector(backbone.weights, backbone.int8) if backbone.int8 else Projector(backbone.weights, tile=tile)
 
 
 def read(backbone, contexts):
     """Views and state of each context, read together."""
     rows = Rows([len(context) for context in contexts])
-    project = Projector(backbone.weights, tile=TILE)
+    project = projector(backbone, TILE)
     hidden, states = backbone.forward(torch.cat(contexts), rows, project, keep=True, views=VIEW_DEPTHS)
     return list(hidden.split(list(rows.lengths))), states
 
@@ -34,10 +43,10 @@ def ask(backbone, state, order):
     """For each query of the order: its hidden states, and those of a decoded token after it."""
     queries = [QUERIES[i] for i in order]
     rows = Rows([len(query) for query in queries], [0] * len(queries), [state])
-    hidden, after = backbone.forward(torch.cat(queries), rows, Projector(backbone.weights, tile=TILE), keep=True)
+    hidden, after = backbone.forward(torch.cat(queries), rows, projector(backbone, TILE), keep=True)
     step = Rows([1] * len(order), range(len(order)), after)
     ids = torch.tensor([10 + i for i in order])
-    decoded, _ = backbone.forward(ids, step, Projector(backbone.weights, tile=DECODE_TILE))
+    decoded, _ = backbone.forward(ids, step, projector(backbone, DECODE_TILE))
     return dict(zip(order, zip(hidden.split(list(rows.lengths)), decoded, strict=True), strict=True))
 
 
@@ -70,6 +79,7 @@ def test_a_context_is_the_same_alone_and_beside_others(backbone, threads):
 def test_a_poisoned_row_stays_alone(base):
     """One row's embedding is NaN; the others' bits stay."""
     backbone = Backbone.load(base)
+    backbone.int8 = None
     _, (state, _) = read(backbone, CONTEXTS)
     expected = ask(backbone, state, [0, 1, 2])
     backbone.weights["embed"] = backbone.weights["embed"].clone()
@@ -98,6 +108,20 @@ def test_a_tiled_row_is_the_same_at_any_place(dtype, tile, threads):
         tiled_linear(x[1:], weight, tile)
 
 
+def test_an_int8_row_is_the_same_beside_any_others(threads):
+    generator = torch.Generator().manual_seed(0)
+    x, weight = (torch.randn(n, 96, generator=generator) for n in (300, 72))
+    project = Int8Projector({}, {"w": Int8Weight.of(weight)})
+    torch.set_num_threads(1)
+    expected = project("w", x)
+    assert tiny.relative_error(expected, x @ weight.t()) < 0.02
+    for count in (1, 2, 3):
+        torch.set_num_threads(count)
+        for rows in (torch.randperm(300, generator=generator), torch.arange(1), torch.arange(7, 50)):
+            assert torch.equal(project("w", x[rows]), expected[rows])
+    assert torch.equal(project("w", torch.zeros(2, 96)), torch.zeros(2, 72))
+
+
 @pytest.mark.parametrize("function", [silu, sigmoid, softplus])
 def test_exact_activations_do_not_see_threads_or_places(function, threads):
     x = torch.randn(6 * 64, 1536, generator=torch.Generator().manual_seed(0)) * 4
@@ -118,9 +142,9 @@ def test_exact_activations_hold_at_the_ends(function):
     torch.testing.assert_close(function(x, True), function(x, False), rtol=1e-6, atol=0)
 
 
-def test_the_gated_activation_is_the_same_in_tiles():
+def test_the_gated_activation_is_the_same_exactly():
     x = torch.randn(128, 96, generator=torch.Generator().manual_seed(0))
-    torch.testing.assert_close(gated_silu(x, 64), gated_silu(x, 0), rtol=1e-5, atol=1e-6)
+    torch.testing.assert_close(gated_silu(x, True), gated_silu(x, False), rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=["fp32", "bf16"])

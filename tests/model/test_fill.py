@@ -3,12 +3,15 @@
 import copy
 import dataclasses
 import json
+import subprocess
+import sys
 
 import jsonschema
 import pytest
 import torch
 
 from deg_core import FillError, RequestError, SchemaError, fill, fill_many, load_model
+from deg_core.contract.errors import InputError
 from deg_core.model.model import Model
 from tests.model import tiny
 
@@ -137,7 +140,7 @@ def test_generated_text_is_the_same_beside_other_generated_text(model):
         assert (alone["value"][name], alone["meta"][f"/{name}"]) == (both["value"][name], both["meta"][f"/{name}"])
 
 
-@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int8"])
 def test_threads_change_nothing(model, dtype, threads):
     loaded = load_model(model.path, device="cpu", dtype=dtype)
     found = []
@@ -145,6 +148,34 @@ def test_threads_change_nothing(model, dtype, threads):
         torch.set_num_threads(count)
         found.append(fill(loaded, CONTEXT, SCHEMA))
     assert found[0] == found[1]
+
+
+IN_ANOTHER_PROCESS = """
+import json, sys, torch
+from deg_core import fill, load_model
+torch.set_num_threads(2)
+path, context, schema = json.loads(sys.stdin.read())
+print(json.dumps(fill(load_model(path, device="cpu", dtype="int8"), context, schema)))
+"""
+
+
+def test_int8_is_the_same_alone_in_a_batch_and_in_another_process(model, threads):
+    torch.set_num_threads(1)
+    loaded = load_model(model.path, device="cpu", dtype="int8")
+    found = fill(loaded, CONTEXT, SCHEMA)
+    assert list(CHECKER.iter_errors(found["value"])) == []
+    jobs = [job(part("firm", "due")), job(SCHEMA), job(SCHEMA, "Another text, of 2023-01-02, with 99 in it.")]
+    alone, whole, _ = fill_many(loaded, jobs)
+    assert whole == found and alone["meta"]["/firm"] == found["meta"]["/firm"]
+    asked = json.dumps([str(model.path), CONTEXT, SCHEMA])
+    command = [sys.executable, "-c", IN_ANOTHER_PROCESS]
+    done = subprocess.run(command, input=asked, capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout) == json.loads(json.dumps(found))
+
+
+def test_int8_is_for_the_cpu(model):
+    with pytest.raises(InputError, match="int8 is for the CPU"):
+        load_model(model.path, device="meta", dtype="int8")
 
 
 def test_a_bad_job_fails_alone(model):

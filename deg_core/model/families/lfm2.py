@@ -113,7 +113,7 @@ class Lfm2:
             out, own = self._attention(index, h, project, rotary, rows, grouped)
         x_NE = x_NE + out
         h = self.norm(x_NE, project.weights[f"{name}.post_norm"])
-        return x_NE + project(f"{name}.down", gated_silu(project(f"{name}.gate_up", h), project.tile)), own
+        return x_NE + project(f"{name}.down", gated_silu(project(f"{name}.gate_up", h), project.exact)), own
 
     def _convolution(
         self, index: int, h_NE: torch.Tensor, project: Projector, rows: Rows

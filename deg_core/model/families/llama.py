@@ -101,7 +101,7 @@ class Llama:
         )
         x_NE = x_NE + project(f"{name}.o", out)
         h = self.norm(x_NE, project.weights[f"{name}.post_norm"])
-        return x_NE + project(f"{name}.down", gated_silu(project(f"{name}.gate_up", h), project.tile)), own
+        return x_NE + project(f"{name}.down", gated_silu(project(f"{name}.gate_up", h), project.exact)), own
 
     def keep(self, index: int, prefix: LayerState | None, own: LayerState) -> LayerState:
         """The layer's state after a row, from its prefix's and its own."""

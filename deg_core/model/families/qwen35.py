@@ -143,7 +143,7 @@ class Qwen35:
             out, own = self._attention(index, h, project, rotary, rows, grouped)
         x_NE = x_NE + out
         h = self.norm(x_NE, project.weights[f"{name}.post_norm"])
-        return x_NE + project(f"{name}.down", gated_silu(project(f"{name}.gate_up", h), project.tile)), own
+        return x_NE + project(f"{name}.down", gated_silu(project(f"{name}.gate_up", h), project.exact)), own
 
     def _attention(
         self,
