@@ -61,7 +61,7 @@ def fill_command(
         int, typer.Option(min=10, help="Fields of the biggest form; each is ten times as big.")
     ] = 1000,
     core: Annotated[int | None, typer.Option(help="The core to stay on (default: the first).")] = None,
-    dtype: Annotated[str, typer.Option(help="Compute type: auto, float32 or bfloat16.")] = "auto",
+    dtype: Annotated[str, typer.Option(help="Compute type: auto, float32, bfloat16 or int8.")] = "auto",
     home: HomeOption = None,
 ) -> None:
     """Time a form of ten fields over about 450 tokens, on one core of an idle machine.
@@ -74,7 +74,7 @@ def fill_command(
 
     speed.pin(core)
     model = load_model(checkpoint, device="cpu", dtype=dtype, home=home_of(home))
-    print_rows("a form of 10 fields", speed.against_baseline(model, documents, lambda: None))
+    print_rows("a form of 10 fields", speed.against_baseline(model, documents))
     used = speed.utilisation(model, REPEATS)
     print_rows("share of the product peak", used)
     print_rows("documents together", speed.together(model, (1, 8, 32), 32))

@@ -77,7 +77,7 @@ def texts(model: Model, count: int, tokens: int = 450, tolerance: float = 0.15) 
     return found
 
 
-def against_baseline(model: Model, count: int, progress: Callable[[], None]) -> list[Row]:
+def against_baseline(model: Model, count: int) -> list[Row]:
     """The form over `count` texts by our fill and by the baseline of the same base, type and thread, in turns."""
     dtype = str(model.dtype).removeprefix("torch.")
     baseline = Baseline(model.base_folder, dtype)
@@ -91,7 +91,6 @@ def against_baseline(model: Model, count: int, progress: Callable[[], None]) -> 
         begun = time.perf_counter()
         tokens.append(baseline.answer(text, FORM, grammar, BASELINE_TOKENS).generated_tokens)
         theirs.append(time.perf_counter() - begun)
-        progress()
     ratios = [b / a for a, b in zip(ours, theirs, strict=True)]
     sizes = [len(model.tokens.encode_context(text)) for text in documents]
     return [

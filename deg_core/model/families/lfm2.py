@@ -17,7 +17,7 @@ from deg_core.contract.errors import InputError
 from deg_core.model.activation import gated_silu
 from deg_core.model.attention import attend, extend
 from deg_core.model.convolution import convolve
-from deg_core.model.families.llama import rotate
+from deg_core.model.families.rotary import rotary_table, rotate
 from deg_core.model.families.shape import ModelShape
 from deg_core.model.projection import Projector
 from deg_core.model.rows import Rows
@@ -91,9 +91,7 @@ class Lfm2:
 
     def rotary(self, positions: torch.Tensor, dtype: torch.dtype) -> tuple[torch.Tensor, torch.Tensor]:
         """cos and sin [N, 1, D] in dtype."""
-        angles = positions.to(torch.float32)[:, None] * self._frequencies.to(positions.device)
-        angles = torch.cat((angles, angles), -1)[:, None]
-        return angles.cos().to(dtype), angles.sin().to(dtype)
+        return rotary_table(positions, self._frequencies, dtype)
 
     def layer(
         self,

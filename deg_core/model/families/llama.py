@@ -14,6 +14,7 @@ import torch.nn.functional as F  # noqa: N812
 from deg_core.contract.errors import InputError
 from deg_core.model.activation import gated_silu
 from deg_core.model.attention import attend, extend
+from deg_core.model.families.rotary import rotary_table, rotate
 from deg_core.model.families.shape import ModelShape
 from deg_core.model.projection import Projector
 from deg_core.model.rows import Rows
@@ -78,9 +79,7 @@ class Llama:
 
     def rotary(self, positions: torch.Tensor, dtype: torch.dtype) -> tuple[torch.Tensor, torch.Tensor]:
         """cos and sin [N, 1, D] in dtype."""
-        angles = positions.to(torch.float32)[:, None] * self._frequencies.to(positions.device)
-        angles = torch.cat((angles, angles), -1)[:, None]
-        return angles.cos().to(dtype), angles.sin().to(dtype)
+        return rotary_table(positions, self._frequencies, dtype)
 
     def layer(
         self,
@@ -111,9 +110,3 @@ class Llama:
     def norm(self, x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
         """RMS norm over the last dimension."""
         return F.rms_norm(x, (x.shape[-1],), weight, self.eps)
-
-
-def rotate(x_NHD: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch.Tensor:
-    """Rotary position embedding in the half-split layout (arXiv:2104.09864)."""
-    low, high = x_NHD.chunk(2, -1)
-    return x_NHD * cos + torch.cat((-high, low), -1) * sin

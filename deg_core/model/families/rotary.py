@@ -1,0 +1,23 @@
+"""Rotary position embedding in the half-split layout (arXiv:2104.09864), for every family.
+
+N = flat tokens, H = heads, D = head width, R = the part of it that rotates.
+"""
+
+from __future__ import annotations
+
+import torch
+
+
+def rotary_table(
+    positions: torch.Tensor, frequencies: torch.Tensor, dtype: torch.dtype
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """cos and sin [N, 1, R] in dtype, of positions int64 [N] and frequencies float32 [R / 2]."""
+    angles = positions.to(torch.float32)[:, None] * frequencies.to(positions.device)
+    angles = torch.cat((angles, angles), -1)[:, None]
+    return angles.cos().to(dtype), angles.sin().to(dtype)
+
+
+def rotate(x_NHD: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch.Tensor:
+    """Every head turned by its token's angles."""
+    low, high = x_NHD.chunk(2, -1)
+    return x_NHD * cos + torch.cat((-high, low), -1) * sin

@@ -1,0 +1,49 @@
+"""What `deg bench fill` measures, on a tiny model; no time is judged."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from deg_core.artifacts import Home
+from deg_core.evaluation import speed
+from deg_core.model.model import Model, load_model
+from deg_core.model.projection import TILE
+from tests.model import tiny
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Model:
+    root = tmp_path_factory.mktemp("speed")
+    base = root / "base"
+    tiny.llama_model().save_pretrained(base)
+    tiny.write_tokenizer(base)
+    _, _, folder = tiny.write_checkpoint(root / "checkpoint", base)
+    return load_model(folder, device="cpu", dtype="float32", home=Home(root / "home"))
+
+
+def test_texts_have_about_the_length_that_is_asked_for(model: Model) -> None:
+    found = speed.texts(model, 3, 2000)
+    assert len(set(found)) == 3 and found == speed.texts(model, 3, 2000)
+    assert all(1650 < len(model.tokens.encode_context(text)) < 2350 for text in found)
+
+
+def test_operations_are_those_of_the_products(model: Model) -> None:
+    inputs = [w for name, w in model.backbone.weights.items() if name in model.backbone.family.targets()]
+    one, two = (speed.operations(model, [length], 0) for length in (1, 2))
+    products = 2 * sum(weight.numel() for weight in inputs)
+    shape = model.backbone.shape
+    attention = 4 * shape.layers * shape.heads * shape.head_dim
+    assert (one, two) == (products + attention, 2 * products + 3 * attention)
+    assert speed.operations(model, [1], 10) == products + 11 * attention
+
+
+def test_every_table_has_its_rows(model: Model) -> None:
+    with torch.inference_mode():
+        together = list(speed.together(model, (1, 2), 2))
+        fields = list(speed.by_fields(model, (2, 20), 1))
+    assert [row.name for row in together] == ["1 together", "2 together"]
+    assert all(1 <= float(row.figures["computed / real tokens"]) < 1 + TILE / 400 for row in together)
+    assert "forward" not in vars(model.backbone)
+    assert [row.name for row in fields] == ["2 fields", "20 fields"]
+    assert [row.name for row in speed.utilisation(model, 1)] == ["product peak", "trunk", "forks"]
