@@ -15,7 +15,7 @@ from deg_core.model.adapters import Adapters, merge
 from deg_core.model.backbone import Backbone
 from deg_core.model.fork import ForkTokens
 from deg_core.model.heads import VIEW_DEPTHS, CountLogits, Heads, SpanLogits
-from deg_core.model.projection import TILE, Int8Projector, Int8Weight, Projector
+from deg_core.model.projection import TILE, Int8Projector, Int8Weight, PackedProjector, Projector, pack
 from deg_core.model.rows import Rows
 from deg_core.model.state import State
 from deg_core.model.tokens import Tokens
@@ -45,7 +45,7 @@ class Network:
 
     adapters: trained low-rank adapters ({} in full fine-tuning). scale: alpha / rank.
     context_adapted: whether the adapted weights read the context too (lora_context).
-    int8: whether exact projections are computed in int8, else in the compute dtype and fixed tiles.
+    int8: whether exact projections are computed in int8, else in the compute dtype.
     exact=True computes from merged weights, without gradient.
     """
 
@@ -65,32 +65,32 @@ class Network:
         self.scale = scale
         self.context_adapted = context_adapted
         self.int8 = False
-        self._merged: Mapping[str, torch.Tensor] | None = None
-        self._rounded: dict[bool, Mapping[str, Int8Weight]] = {}
+        self._exact: dict[bool, Projector] = {}
 
     def projector(self, *, context: bool, exact: bool, tile: int = TILE) -> Projector:
-        """The projections that read contexts (context=True) or forks."""
-        adapted = self.context_adapted or not context
-        weights: Mapping[str, torch.Tensor] = self.backbone.weights
+        """The projections that read contexts (context=True) or forks. tile: where exact ones need tiles, their rows."""
+        adapted = (self.context_adapted or not context) and bool(self.adapters)
         if not exact:
-            return Projector(weights, self.adapters if adapted else None, self.scale)
-        adapted = adapted and bool(self.adapters)
+            return Projector(self.backbone.weights, self.adapters if adapted else None, self.scale)
+        if adapted not in self._exact:
+            self._exact[adapted] = self._exact_projector(adapted)
+        made = self._exact[adapted]
+        return Projector(made.weights, tile=tile) if type(made) is Projector else made
+
+    def _exact_projector(self, adapted: bool) -> Projector:
+        weights: Mapping[str, torch.Tensor] = self.backbone.weights
+        names = list(self.backbone.family.targets())
         if adapted:
-            if self._merged is None:
-                with torch.no_grad():
-                    self._merged = merge(weights, self.adapters, self.scale)
-            weights = self._merged
-        if not self.int8:
-            return Projector(weights, tile=tile)
-        if adapted not in self._rounded:
-            targets = self.backbone.family.targets()
-            self._rounded[adapted] = {name: Int8Weight.of(weights[name]) for name in targets}
-        return Int8Projector(weights, self._rounded[adapted])
+            with torch.no_grad():
+                weights = merge(weights, self.adapters, self.scale)
+        if self.int8:
+            return Int8Projector(self.backbone.weights, {name: Int8Weight.of(weights[name]) for name in names})
+        packed = pack(weights, names)
+        return Projector(weights, tile=TILE) if packed is None else PackedProjector(self.backbone.weights, packed)
 
     def weights_changed(self) -> None:
         """Forget what was made of the weights, after an optimizer step."""
-        self._merged = None
-        self._rounded.clear()
+        self._exact.clear()
 
     def read(self, contexts: Sequence[np.ndarray], *, exact: bool) -> Reading:
         """Read each context once. contexts: int32 [T] ids, without the trunk's prefix and suffix."""

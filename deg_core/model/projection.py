@@ -1,8 +1,12 @@
-"""Linear projections: plain, with a low-rank adapter, or exactly repeatable: in fixed tiles, or in whole numbers."""
+"""Linear projections: plain, with a low-rank adapter, or exactly repeatable, where a row's bits depend on that row alone.
+
+Exact projections come in three kinds: weights laid out for oneDNN (the fast way on a CPU), whole numbers (oneDNN too), and
+fixed tiles of rows, which need nothing but a matrix product.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import torch
@@ -10,6 +14,8 @@ import torch.nn.functional as F  # noqa: N812 - the name that torch's own docume
 
 TILE = 64
 DECODE_TILE = 8
+PACKED_ROWS = 8
+CHECKED_ROWS = (8, 24, 64, 200, 512)
 ZERO_POINT = 128
 SMALLEST = 1e-12
 
@@ -50,6 +56,49 @@ class Projector:
             down, up = self.adapters[name]
             y = torch.addmm(y, F.linear(x, down), up.t(), alpha=self.scale)
         return y
+
+
+class PackedProjector(Projector):
+    """Applies named weights that lie in memory as oneDNN's kernels want them, so that a product only reads them.
+
+    weights: all of the model's, of which the norms and the like are used; packed: those of the projections, see pack.
+    """
+
+    def __init__(self, weights: Mapping[str, torch.Tensor], packed: Mapping[str, torch.Tensor]):
+        super().__init__(weights, tile=PACKED_ROWS)
+        self.packed = packed
+
+    def __call__(self, name: str, x: torch.Tensor) -> torch.Tensor:
+        """x [N, in] to [N, out] in its dtype; N is a multiple of PACKED_ROWS."""
+        return packed_linear(x, self.packed[name])
+
+
+def packed_linear(x: torch.Tensor, packed: torch.Tensor) -> torch.Tensor:
+    """x [N, in] times a packed weight; no gradient."""
+    return torch.ops.mkldnn._linear_pointwise(x, packed, None, "none", [], "")
+
+
+def pack(weights: Mapping[str, torch.Tensor], names: Iterable[str]) -> dict[str, torch.Tensor] | None:
+    """Lay out weights [out, in] for oneDNN; None where that is not to be had or not exact on this machine.
+
+    oneDNN adds up a row's products in an order that does not depend on the rows beside it, as long as there are a few.
+    Nobody promises that, so it is looked at for every shape of weight, at CHECKED_ROWS rows.
+    """
+    chosen = {name: weights[name] for name in names}
+    if not torch.backends.mkldnn.is_available() or any(weight.device.type != "cpu" for weight in chosen.values()):
+        return None
+    with torch.inference_mode():
+        packed = {name: torch.ops.mkldnn._reorder_linear_weight(weight, TILE) for name, weight in chosen.items()}
+        shapes = {weight.shape: name for name, weight in chosen.items()}
+        exact = all(_rows_alone(packed[name], chosen[name]) for name in shapes.values())
+    return packed if exact else None
+
+
+def _rows_alone(packed: torch.Tensor, weight: torch.Tensor) -> bool:
+    most = CHECKED_ROWS[-1]
+    x = torch.linspace(-1, 1, most * weight.shape[1]).sin_().view(most, -1).to(weight.dtype)
+    whole = packed_linear(x, packed)
+    return all(torch.equal(packed_linear(x[most - rows :], packed), whole[most - rows :]) for rows in CHECKED_ROWS)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import torch
 from deg_core.artifacts import Home
 from deg_core.evaluation import speed
 from deg_core.model.model import Model, load_model
-from deg_core.model.projection import TILE
+from deg_core.model.projection import PACKED_ROWS
 from tests.model import tiny
 
 
@@ -43,7 +43,7 @@ def test_every_table_has_its_rows(model: Model) -> None:
         together = list(speed.together(model, (1, 2), 2))
         fields = list(speed.by_fields(model, (2, 20), 1))
     assert [row.name for row in together] == ["1 together", "2 together"]
-    assert all(1 <= float(row.figures["computed / real tokens"]) < 1 + TILE / 400 for row in together)
+    assert all(1 <= float(row.figures["computed / real tokens"]) < 1 + PACKED_ROWS / 100 for row in together)
     assert "forward" not in vars(model.backbone)
     assert [row.name for row in fields] == ["2 fields", "20 fields"]
     assert [row.name for row in speed.utilisation(model, 1)] == ["product peak", "trunk", "forks"]

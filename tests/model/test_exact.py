@@ -3,11 +3,21 @@
 import pytest
 import torch
 
-from deg_core.model import heads, network
+from deg_core.model import heads, network, projection
 from deg_core.model.activation import gated_silu, sigmoid, silu, softplus
 from deg_core.model.backbone import Backbone
 from deg_core.model.heads import VIEW_DEPTHS
-from deg_core.model.projection import DECODE_TILE, TILE, Int8Projector, Int8Weight, Projector, tiled_linear
+from deg_core.model.projection import (
+    DECODE_TILE,
+    TILE,
+    Int8Projector,
+    Int8Weight,
+    PackedProjector,
+    Projector,
+    pack,
+    packed_linear,
+    tiled_linear,
+)
 from deg_core.model.rows import SCAN_TOKENS, Rows
 from tests.model import tiny
 from tests.model.tiny import random_ids
@@ -17,18 +27,32 @@ CONTEXTS = [random_ids(length, length) for length in (201, 30)]
 ORDERS = [[3], [6, 0, 2], [5, 4, 3, 2, 1, 0, 6]]
 
 
-@pytest.fixture(scope="module", params=["fp32", "bf16", "int8"])
+KINDS = ["fp32 tiles", "bf16 tiles", "fp32 packed", "bf16 packed", "bf16 int8"]
+
+
+@pytest.fixture(scope="module", params=KINDS, ids=[kind.replace(" ", "-") for kind in KINDS])
 def backbone(base, request):
-    found = Backbone.load(base, "cpu", torch.float32 if request.param == "fp32" else torch.bfloat16)
-    found.int8 = None
-    if request.param == "int8":
-        found.int8 = {name: Int8Weight.of(found.weights[name]) for name in found.family.targets()}
+    dtype, kind = request.param.split()
+    found = Backbone.load(base, "cpu", torch.float32 if dtype == "fp32" else torch.bfloat16)
+    found.exact = exact_projector(found, kind)
     return found
+
+
+def exact_projector(backbone, kind):
+    """Exact projections of a kind: packed, int8, or None for tiles, whose rows projector is told."""
+    names = backbone.family.targets()
+    if kind == "int8":
+        return Int8Projector(backbone.weights, {name: Int8Weight.of(backbone.weights[name]) for name in names})
+    if kind == "packed":
+        packed = pack(backbone.weights, names)
+        assert packed is not None
+        return PackedProjector(backbone.weights, packed)
+    return None
 
 
 def projector(backbone, tile):
     """The exact projections of a backbone of the fixture."""
-    return Int8Projector(backbone.weights, backbone.int8) if backbone.int8 else Projector(backbone.weights, tile=tile)
+    return backbone.exact or Projector(backbone.weights, tile=tile)
 
 
 def read(backbone, contexts):
@@ -79,7 +103,7 @@ def test_a_context_is_the_same_alone_and_beside_others(backbone, threads):
 def test_a_poisoned_row_stays_alone(base):
     """One row's embedding is NaN; the others' bits stay."""
     backbone = Backbone.load(base)
-    backbone.int8 = None
+    backbone.exact = exact_projector(backbone, "packed")
     _, (state, _) = read(backbone, CONTEXTS)
     expected = ask(backbone, state, [0, 1, 2])
     backbone.weights["embed"] = backbone.weights["embed"].clone()
@@ -106,6 +130,28 @@ def test_a_tiled_row_is_the_same_at_any_place(dtype, tile, threads):
         assert torch.equal(tiled_linear(x[order], weight, tile), expected[order])
     with pytest.raises(ValueError, match="not a multiple of the tile"):
         tiled_linear(x[1:], weight, tile)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=["fp32", "bf16"])
+@pytest.mark.parametrize("shape", [(72, 96), (576, 1536)], ids=str)
+def test_a_packed_row_is_the_same_at_any_place(dtype, shape, threads):
+    generator = torch.Generator().manual_seed(0)
+    weight, x = (torch.randn(n, shape[1], generator=generator).to(dtype) for n in (shape[0], 512))
+    packed = pack({"w": weight}, ["w"])
+    assert packed is not None
+    torch.set_num_threads(1)
+    expected = packed_linear(x, packed["w"])
+    assert tiny.relative_error(expected, x.float() @ weight.float().t()) < (0.01 if dtype == torch.bfloat16 else 1e-5)
+    for count in (1, 2, 5, 16):
+        torch.set_num_threads(count)
+        for rows in (torch.randperm(512, generator=generator), torch.arange(8), torch.arange(7, 63), torch.arange(480)):
+            assert torch.equal(packed_linear(x[rows], packed["w"]), expected[rows])
+
+
+def test_a_product_that_sees_its_neighbours_is_not_used(monkeypatch):
+    inner = projection.packed_linear
+    monkeypatch.setattr(projection, "packed_linear", lambda x, packed: inner(x, packed) * (1 + len(x) / 2**20))
+    assert projection.pack({"w": torch.randn(72, 96)}, ["w"]) is None
 
 
 def test_an_int8_row_is_the_same_beside_any_others(threads):

@@ -12,7 +12,7 @@ from deg_core.model.backbone import VIEW_EPS, Backbone
 from deg_core.model.families import family_of
 from deg_core.model.families.qwen35 import Qwen35
 from deg_core.model.heads import VIEW_DEPTHS, VIEWS
-from deg_core.model.projection import DECODE_TILE, TILE, Projector
+from deg_core.model.projection import DECODE_TILE, TILE, PackedProjector, Projector, pack
 from deg_core.model.rows import SCAN_TOKENS, Rows
 from tests.model import tiny
 from tests.model.tiny import GRADIENT_TOLERANCE, ORDER_TOLERANCE, REFERENCE_TOLERANCE, random_ids, relative_error
@@ -23,10 +23,12 @@ def backbone(base):
     return Backbone.load(base)
 
 
-@pytest.fixture(params=["grouped", "exact"])
+@pytest.fixture(params=["grouped", "tiles", "packed"])
 def project(backbone, request):
     """The projections of training and of inference; exact ones have no gradient."""
-    return Projector(backbone.weights, tile=TILE if request.param == "exact" else 0)
+    if request.param == "packed":
+        return PackedProjector(backbone.weights, pack(backbone.weights, backbone.family.targets()))
+    return Projector(backbone.weights, tile=TILE if request.param == "tiles" else 0)
 
 
 def read(backbone, ids, project, prefix=None):
