@@ -61,28 +61,49 @@ def fill_command(
         int, typer.Option(min=10, help="Fields of the biggest form; each is ten times as big.")
     ] = 1000,
     core: Annotated[int | None, typer.Option(help="The core to stay on (default: the first).")] = None,
-    dtype: Annotated[str, typer.Option(help="Compute type: auto, float32, bfloat16 or int8.")] = "auto",
+    shape: Annotated[
+        str | None, typer.Option(help="Also time a model of this shape with random weights, e.g. qwen3.5-0.8b.")
+    ] = None,
     home: HomeOption = None,
 ) -> None:
     """Time a form of ten fields over about 450 tokens, on one core of an idle machine.
 
-    Beside the constrained-decoding baseline in the same type, beside the machine's own matrix products, for documents
-    together, and as fields and length grow.
+    Beside the constrained-decoding baseline in the same type, llama.cpp where llama-cpp-python is installed, and an
+    encoder; beside the machine's own matrix products; for documents together; as fields and length grow. The last line
+    is one JSON object of figures.
     """
-    from deg_core.evaluation import speed
-    from deg_core.model.model import load_model
+    import tempfile
+
+    from deg_core.evaluation import rivals, speed
+    from deg_core.model.model import INT8, load_model
 
     speed.pin(core)
-    model = load_model(checkpoint, device="cpu", dtype=dtype, home=home_of(home))
-    print_rows("a form of 10 fields", speed.against_baseline(model, documents))
+    place = home_of(home)
+    types = ("auto", INT8)
+    ours = {f"deg, {dtype}": load_model(checkpoint, device="cpu", dtype=dtype, home=place) for dtype in types}
+    model = ours["deg, auto"]
+    with tempfile.TemporaryDirectory() as folder:
+        systems = rivals.rivals_of(model, Path(folder))
+        rows = rivals.compare(ours, systems, speed.texts(model, documents))
+    print_rows("a form of 10 fields", rows)
+    figures = rivals.ratios(rows)
+    if shape is not None:
+        baseline = systems[0]
+        assert isinstance(baseline, rivals.Constrained)
+        shaped = rivals.compare_shape(shape, types, baseline.written, place)
+        print_rows(f"the shape of {shape}", shaped)
+        figures[f"ratio_llguidance_{shape}"] = rivals.ratios(shaped)["ratio_llguidance"]
     used = speed.utilisation(model, REPEATS)
     print_rows("share of the product peak", used)
-    print_rows("documents together", speed.together(model, (1, 8, 32), 32))
-    fields = [10 * 10**n for n in range(len(str(most_fields // 10)))]
-    print_rows("fields", speed.by_fields(model, fields, REPEATS))
+    figures |= {f"utilisation_{row.name}": row.figures["share"] for row in used[1:]}
+    batches = list(speed.together(model, (1, 8, 32), 32))
+    print_rows("documents together", batches)
+    figures["computed_over_real"] = max(float(row.figures["computed / real tokens"]) for row in batches)
+    print_rows("fields", speed.by_fields(model, [10 * 10**n for n in range(len(str(most_fields // 10)))], REPEATS))
     lengths = [512 * 2**n for n in range((longest // 512).bit_length())]
     peak = 1e9 * float(used[0].figures["GFLOP/s"])
     print_rows("length", speed.by_length(model, lengths, peak))
+    print(json.dumps({name: round(float(value), 4) for name, value in figures.items()}))
 
 
 def print_rows(title: str, rows: Iterable[Row]) -> None:

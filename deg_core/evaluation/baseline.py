@@ -47,12 +47,13 @@ _ACCELERATED = (
 class BaselineAnswer:
     """value: the JSON object, None when the answer ended before its grammar did.
 
-    text: what was written. generated_tokens: all tokens of it; sampled_tokens: those that the grammar did not force.
+    text, ids: what was written. generated_tokens: all tokens of it; sampled_tokens: those that the grammar did not force.
     capped: it ran into the token cap.
     """
 
     value: Any
     text: str
+    ids: tuple[int, ...]
     prompt_tokens: int
     generated_tokens: int
     sampled_tokens: int
@@ -103,6 +104,7 @@ class Baseline:
         return BaselineAnswer(
             value=json.loads(text) if finished else None,
             text=text,
+            ids=tuple(written),
             prompt_tokens=len(prompt),
             generated_tokens=len(written),
             sampled_tokens=sampled,

@@ -1,5 +1,5 @@
-"""How fast a fill is: beside the constrained-decoding baseline, beside this machine's own matrix products, and how its
-time grows with documents together, fields and length. One process, one core, the same texts and weights for all.
+"""How fast a fill is beside this machine's own matrix products, and how its time grows with documents together, fields and
+length. One process and one core; rivals.py has the systems that it is timed beside.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ import torch
 
 from deg_core.contract import compile_schema
 from deg_core.contract.walk import leaf_instances
-from deg_core.evaluation.baseline import Baseline
 from deg_core.generator.draw import Draw
 from deg_core.generator.records import write_document
 from deg_core.generator.registry import KINDS
@@ -42,7 +41,6 @@ FORM: dict[str, Any] = {
     "additionalProperties": False,
 }
 FORM["required"] = list(FORM["properties"])
-BASELINE_TOKENS = 400
 PEAK_ROWS = 2048
 PEAK_ROUNDS = 5
 
@@ -52,7 +50,7 @@ class Row:
     """One line of a table: what was measured, and figures by name."""
 
     name: str
-    figures: dict[str, float | str]
+    figures: dict[str, Any]
 
 
 def pin(core: int | None) -> None:
@@ -77,30 +75,6 @@ def texts(model: Model, count: int, tokens: int = 450, tolerance: float = 0.15) 
     return found
 
 
-def against_baseline(model: Model, count: int) -> list[Row]:
-    """The form over `count` texts by our fill and by the baseline of the same base, type and thread, in turns."""
-    dtype = str(model.dtype).removeprefix("torch.")
-    baseline = Baseline(model.base_folder, dtype)
-    grammar = baseline.grammar(FORM, {})
-    documents = texts(model, count)
-    fill(model, documents[0], FORM)
-    baseline.answer(documents[0], FORM, grammar, 8)
-    ours, theirs, tokens = [], [], []
-    for text in documents:
-        ours.append(_seconds(partial(fill, model, text, FORM)))
-        begun = time.perf_counter()
-        tokens.append(baseline.answer(text, FORM, grammar, BASELINE_TOKENS).generated_tokens)
-        theirs.append(time.perf_counter() - begun)
-    ratios = [b / a for a, b in zip(ours, theirs, strict=True)]
-    sizes = [len(model.tokens.encode_context(text)) for text in documents]
-    return [
-        Row("deg", {"ms": 1000 * median(ours), "context tokens": median(sizes), "times faster": median(ratios)}),
-        Row(
-            f"llguidance, {dtype}", {"ms": 1000 * median(theirs), "written tokens": median(tokens), "times faster": 1.0}
-        ),
-    ]
-
-
 def utilisation(model: Model, repeats: int) -> list[Row]:
     """Operations a second of the trunk and of the forks of one form over the best that a product reaches here."""
     network = model.network
@@ -113,8 +87,8 @@ def utilisation(model: Model, repeats: int) -> list[Row]:
     trunk, asked = len(context) + around, [len(fork.ids) for _, fork in forks]
     with torch.inference_mode():
         reading = network.read([context.ids], exact=True)
-        read = median(_seconds(lambda: network.read([context.ids], exact=True)) for _ in range(repeats))
-        answer = median(_seconds(lambda: network.answer(reading, forks, exact=True)) for _ in range(repeats))
+        read = median(timed(lambda: network.read([context.ids], exact=True)) for _ in range(repeats))
+        answer = median(timed(lambda: network.answer(reading, forks, exact=True)) for _ in range(repeats))
     peak = product_peak(model)
     work = {
         "trunk": (trunk, operations(model, [trunk], 0), read),
@@ -144,7 +118,7 @@ def product_peak(model: Model) -> float:
             continue
         weight = model.backbone.weights[name]
         x = torch.randn(PEAK_ROWS, weight.shape[1]).to(weight.dtype)
-        seconds = min(_seconds(partial(torch.mm, x, weight.t())) for _ in range(PEAK_ROUNDS))
+        seconds = min(timed(partial(torch.mm, x, weight.t())) for _ in range(PEAK_ROUNDS))
         best = max(best, 2 * PEAK_ROWS * weight.numel() / seconds)
     return best
 
@@ -195,7 +169,7 @@ def by_fields(model: Model, counts: Sequence[int], repeats: int) -> Iterator[Row
     for count in counts:
         properties = {f"{leaves[n % len(leaves)][0]}_{n}": leaves[n % len(leaves)][1] for n in range(count)}
         schema = {"type": "object", "properties": properties, "required": list(properties)}
-        seconds = median(_seconds(partial(fill, model, text, schema)) for _ in range(repeats))
+        seconds = median(timed(partial(fill, model, text, schema)) for _ in range(repeats))
         yield Row(f"{count:,} fields", {"s": seconds, "ms / field": 1000 * seconds / count})
 
 
@@ -207,7 +181,7 @@ def by_length(model: Model, lengths: Sequence[int], peak: float) -> Iterator[Row
     for length in lengths:
         (text,) = texts(model, 1, length, 0.1)
         tokens = len(model.tokens.encode_context(text)) + around
-        seconds = _seconds(partial(fill, model, text, FORM))
+        seconds = timed(partial(fill, model, text, FORM))
         attention = (operations(model, [tokens], 0) - 2 * weights * tokens) / peak
         figures = {
             "s": seconds,
@@ -224,7 +198,8 @@ def _peak_gib() -> float:
     return measured_peak(torch.device("cpu")) / 2**30
 
 
-def _seconds(work: Callable[[], Any]) -> float:
+def timed(work: Callable[[], Any]) -> float:
+    """Wall seconds of a call."""
     begun = time.perf_counter()
     work()
     return time.perf_counter() - begun
@@ -233,12 +208,12 @@ def _seconds(work: Callable[[], Any]) -> float:
 __all__ = [
     "FORM",
     "Row",
-    "against_baseline",
     "by_fields",
     "by_length",
     "operations",
     "pin",
     "product_peak",
+    "timed",
     "texts",
     "together",
     "utilisation",

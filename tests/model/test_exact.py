@@ -42,7 +42,9 @@ def exact_projector(backbone, kind):
     """Exact projections of a kind: packed, int8, or None for tiles, whose rows projector is told."""
     names = backbone.family.targets()
     if kind == "int8":
-        return Int8Projector(backbone.weights, {name: Int8Weight.of(backbone.weights[name]) for name in names})
+        return Int8Projector(
+            backbone.weights, {name: Int8Weight.of(backbone.weights[name], backbone.dtype) for name in names}
+        )
     if kind == "packed":
         packed = pack(backbone.weights, names)
         assert packed is not None
