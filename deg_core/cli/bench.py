@@ -55,11 +55,7 @@ def fill_command(
     checkpoint: Annotated[
         Path | None, typer.Option("--checkpoint", help="Checkpoint folder (default: the champion, else as shipped).")
     ] = None,
-    documents: Annotated[int, typer.Option(min=1, help="Texts that both systems fill.")] = 8,
-    longest: Annotated[int, typer.Option(min=512, help="Tokens of the longest text; each is twice as long.")] = 8192,
-    most_fields: Annotated[
-        int, typer.Option(min=10, help="Fields of the biggest form; each is ten times as big.")
-    ] = 1000,
+    documents: Annotated[int, typer.Option(min=1, help="Texts that every system fills.")] = 8,
     core: Annotated[int | None, typer.Option(help="The core to stay on (default: the first).")] = None,
     shape: Annotated[
         str | None, typer.Option(help="Also time a model of this shape with random weights, e.g. qwen3.5-0.8b.")
@@ -69,8 +65,8 @@ def fill_command(
     """Time a form of ten fields over about 450 tokens, on one core of an idle machine.
 
     Beside the constrained-decoding baseline in the same type, llama.cpp where llama-cpp-python is installed, and an
-    encoder; beside the machine's own matrix products; for documents together; as fields and length grow. The last line
-    is one JSON object of figures.
+    encoder; beside the machine's own matrix products; for documents together. The last line is one JSON object of
+    figures.
     """
     import tempfile
 
@@ -99,11 +95,42 @@ def fill_command(
     batches = list(speed.together(model, (1, 8, 32), 32))
     print_rows("documents together", batches)
     figures["computed_over_real"] = max(float(row.figures["computed / real tokens"]) for row in batches)
-    print_rows("fields", speed.by_fields(model, [10 * 10**n for n in range(len(str(most_fields // 10)))], REPEATS))
-    lengths = [512 * 2**n for n in range((longest // 512).bit_length())]
-    peak = 1e9 * float(used[0].figures["GFLOP/s"])
-    print_rows("length", speed.by_length(model, lengths, peak))
     print(json.dumps({name: round(float(value), 4) for name, value in figures.items()}))
+
+
+@group.command("growth")
+def growth_command(
+    checkpoint: Annotated[
+        Path | None, typer.Option("--checkpoint", help="Checkpoint folder (default: the champion, else as shipped).")
+    ] = None,
+    longest: Annotated[int, typer.Option(min=512, help="Tokens of the longest text; each is twice as long.")] = 65536,
+    most_fields: Annotated[
+        int, typer.Option(min=10, help="Fields of the biggest form; each is ten times as big.")
+    ] = 1000,
+    core: Annotated[int | None, typer.Option(help="The core to stay on (default: the first).")] = None,
+    dtype: Annotated[str, typer.Option(help="Compute type: auto, float32, bfloat16 or int8.")] = "auto",
+    shape: Annotated[
+        str | None, typer.Option(help="A model of this shape with random weights instead, e.g. qwen3.5-tiny.")
+    ] = None,
+    home: HomeOption = None,
+) -> None:
+    """How the time of a fill grows with fields and with length, and its memory with length; one core."""
+    import tempfile
+
+    from deg_core.evaluation import speed
+    from deg_core.evaluation.shapes import random_model
+    from deg_core.model.model import load_model
+
+    speed.pin(core)
+    place = home_of(home)
+    with tempfile.TemporaryDirectory() as folder:
+        if shape is None:
+            model = load_model(checkpoint, device="cpu", dtype=dtype, home=place)
+        else:
+            model = random_model(shape, dtype, Path(folder), place)
+        print_rows("fields", speed.by_fields(model, [10 * 10**n for n in range(len(str(most_fields // 10)))], 1))
+        lengths = [512 * 2**n for n in range((longest // 512).bit_length())]
+        print_rows("length", speed.by_length(model, lengths, speed.product_peak(model)))
 
 
 def print_rows(title: str, rows: Iterable[Row]) -> None:

@@ -21,6 +21,7 @@ from transformers import DynamicCache
 from deg_core.evaluation import llamacpp
 from deg_core.evaluation.baseline import Baseline
 from deg_core.evaluation.grammar import plain_schema
+from deg_core.evaluation.shapes import random_model
 from deg_core.evaluation.speed import FORM, Row, timed
 from deg_core.model.bases import embedded_gguf
 from deg_core.model.model import Model
@@ -180,8 +181,6 @@ def _fill(model: Model, text: str) -> int:
 
 def compare_shape(shape: str, dtypes: Sequence[str], scripts: dict[str, Sequence[int]], home: Any) -> list[Row]:
     """The form by models of a known shape with random weights; the baseline writes the scripts."""
-    from deg_core.evaluation.shapes import random_model
-
     with tempfile.TemporaryDirectory() as folder:
         ours = {f"deg, {dtype}": random_model(shape, dtype, Path(folder), home) for dtype in dtypes}
         first = next(iter(ours.values()))

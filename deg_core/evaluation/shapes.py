@@ -10,6 +10,7 @@ import torch
 
 from deg_core.artifacts import Home
 from deg_core.config import TrainSettings
+from deg_core.contract.errors import InputError
 from deg_core.model.bases import EMBEDDED, base_folder, base_hash
 from deg_core.model.checkpoint import CheckpointMeta
 from deg_core.model.model import INT8, Model, pick_dtype
@@ -55,10 +56,13 @@ memory with."""
 def random_model(shape: str, dtype: str, folder: Path, home: Home) -> Model:
     """A model of one of SHAPES with fresh heads and no adapters; the tokenizer is the embedded base's.
 
-    folder: empty, gets the weights as a Hugging Face folder, so that the baseline can read them too.
+    folder: empty, gets the weights as a Hugging Face folder, so that the baseline can read them too. Raises InputError
+    for another shape.
     """
     from transformers import AutoModelForCausalLM, Qwen3_5TextConfig
 
+    if shape not in SHAPES:
+        raise InputError(f"shape {shape!r} is none of {', '.join(SHAPES)}")
     torch.manual_seed(1)
     made: Any = AutoModelForCausalLM.from_config(Qwen3_5TextConfig(**SHAPES[shape]), dtype=torch.bfloat16)
     made.save_pretrained(folder)
