@@ -70,14 +70,16 @@ def fill_command(
     """
     import tempfile
 
+    import torch
+
     from deg_core.evaluation import rivals, speed
-    from deg_core.model.model import INT8, load_model
+    from deg_core.model.model import INT8, load_model, pick_dtype
 
     speed.pin(core)
     place = home_of(home)
-    types = ("auto", INT8)
+    types = (str(pick_dtype(None, torch.device("cpu"))).removeprefix("torch."), INT8)
     ours = {f"deg, {dtype}": load_model(checkpoint, device="cpu", dtype=dtype, home=place) for dtype in types}
-    model = ours["deg, auto"]
+    model = ours[f"deg, {types[0]}"]
     with tempfile.TemporaryDirectory() as folder:
         systems = rivals.rivals_of(model, Path(folder))
         rows = rivals.compare(ours, systems, speed.texts(model, documents))

@@ -151,7 +151,9 @@ class EvaluateSettings(Settings):
     determinism_records: int = Field(4, ge=0, description="Records on which bitwise equality is checked.")
     workers: int = Field(0, ge=0, description="Processes, each pinned to one core; 0 = one per core.")
     dtype: ComputeType = Field(
-        "auto", description="Compute type of our fill; the baseline takes the faster of float32 and bfloat16."
+        "auto",
+        description="Compute type of our fill; auto: int8 on a CPU that has it, else as in training. The baseline takes the "
+        "faster of float32 and bfloat16.",
     )
     seed: int = Field(1, description="Seed of the sample.")
     options: FillOptions = Field(FillOptions(), description="Options of every fill, e.g. the date order.")
@@ -180,7 +182,7 @@ class FillSettings(Settings):
     id_column: str = Field("doc_id", description="Column or key that holds its id; row numbers where it is absent.")
     model: str = Field("champion", min_length=1, description="Checkpoint folder, or 'champion'.")
     dtype: ComputeType = Field(
-        "auto", description="Compute type; int8 fills half as fast again on a CPU and is a little less accurate."
+        "auto", description="Compute type; auto: int8 on a CPU that has it, else as in training."
     )
     shard_documents: int = Field(64, ge=1, description="Documents of one Parquet part.")
     batch_documents: int = Field(8, ge=1, description="Documents filled together.")

@@ -13,7 +13,7 @@ from deg_core.config import TrainSettings
 from deg_core.contract.errors import InputError
 from deg_core.model.bases import EMBEDDED, base_folder, base_hash
 from deg_core.model.checkpoint import CheckpointMeta
-from deg_core.model.model import INT8, Model, pick_dtype
+from deg_core.model.model import Model, pick_precision
 from deg_core.training.setup import build_network
 
 TOKENIZER = ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "chat_template.jinja")
@@ -70,10 +70,10 @@ def random_model(shape: str, dtype: str, folder: Path, home: Home) -> Model:
         source = base_folder(EMBEDDED, home) / name
         if source.is_file():
             shutil.copy(source, folder / name)
-    rounded = dtype == INT8
     device = torch.device("cpu")
+    compute, rounded = pick_precision(dtype, device)
     settings = TrainSettings(base=str(folder), init="fresh", lora_rank=0)
-    network = build_network(settings, folder, None, home, device, pick_dtype(None if rounded else dtype, device))
+    network = build_network(settings, folder, None, home, device, compute)
     network.int8 = rounded
     network.heads.requires_grad_(False)
     meta = CheckpointMeta(

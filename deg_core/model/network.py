@@ -15,7 +15,7 @@ from deg_core.model.adapters import Adapters, merge
 from deg_core.model.backbone import Backbone
 from deg_core.model.fork import ForkTokens
 from deg_core.model.heads import VIEW_DEPTHS, CountLogits, Heads, SpanLogits
-from deg_core.model.projection import TILE, Int8Projector, Int8Weight, PackedProjector, Projector, pack
+from deg_core.model.projection import ROUNDED, TILE, Int8Projector, Int8Weight, PackedProjector, Projector, pack
 from deg_core.model.rows import Rows
 from deg_core.model.state import State
 from deg_core.model.tokens import Tokens
@@ -45,7 +45,7 @@ class Network:
 
     adapters: trained low-rank adapters ({} in full fine-tuning). scale: alpha / rank.
     context_adapted: whether the adapted weights read the context too (lora_context).
-    int8: whether exact projections are computed in int8, else in the compute dtype.
+    int8: whether exact projections are computed in int8 where that pays, see projection.ROUNDED.
     exact=True computes from merged weights, without gradient.
     """
 
@@ -83,12 +83,12 @@ class Network:
         if adapted:
             with torch.no_grad():
                 weights = merge(weights, self.adapters, self.scale)
+        int8: dict[str, Int8Weight] = {}
         if self.int8:
-            return Int8Projector(
-                self.backbone.weights, {name: Int8Weight.of(weights[name], self.backbone.dtype) for name in names}
-            )
-        packed = pack(weights, names)
-        return Projector(weights, tile=TILE) if packed is None else PackedProjector(self.backbone.weights, packed)
+            int8 = {name: Int8Weight.of(weights[name], self.backbone.dtype) for name in names if name.endswith(ROUNDED)}
+        packed = pack(weights, [name for name in names if name not in int8])
+        plain = Projector(weights, tile=TILE) if packed is None else PackedProjector(self.backbone.weights, packed)
+        return Int8Projector(plain, int8) if int8 else plain
 
     def weights_changed(self) -> None:
         """Forget what was made of the weights, after an optimizer step."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 
 import torch
 import torch.nn.functional as F  # noqa: N812 - the name that torch's own documentation uses
@@ -19,6 +20,8 @@ PACKED_ROWS = 8
 CHECKED_ROWS = (8, 24, 64, 200, 512)
 ZERO_POINT = 128
 TURNED = 64
+ROUNDED = (".gate_up", ".down")
+"""What int8 is for: three quarters of a layer's work. Attention's projections gain little and lose the most."""
 SMALLEST = 1e-12
 
 
@@ -142,41 +145,52 @@ def hadamard(width: int) -> torch.Tensor:
 
 
 class Int8Projector(Projector):
-    """Applies named int8 weights to flat tokens rounded to int8, one scale for each token.
+    """Applies some named weights in int8 to flat tokens rounded to int8, one scale for each token.
 
     Sums of products of whole numbers are exact in any order, so a row's bits depend on that row alone; the turn before
     is a packed product.
-    weights: all of the model's, of which the norms and the like are used; int8: those of the projections.
+    others: exact projections of all names, for those without an int8 weight.
     """
 
-    def __init__(self, weights: Mapping[str, torch.Tensor], int8: Mapping[str, Int8Weight]):
-        super().__init__(weights, tile=PACKED_ROWS)
+    def __init__(self, others: Projector, int8: Mapping[str, Int8Weight]):
+        super().__init__(others.weights, tile=max(others.tile, PACKED_ROWS))
+        self.others = others
         self.int8 = int8
 
     def __call__(self, name: str, x: torch.Tensor) -> torch.Tensor:
-        """x [N, in] to [N, out] in the dtype of x; N is a multiple of PACKED_ROWS."""
+        """x [N, in] to [N, out] in the dtype of x; N is a multiple of the tile."""
+        if name not in self.int8:
+            return self.others(name, x)
         weight = self.int8[name]
         if weight.turned is not None:
             x = packed_linear(x.view(-1, weight.turned.shape[0]), weight.turned).view(x.shape)
         wide = x.float()
         scales = wide.abs().amax(-1, keepdim=True).clamp_min_(SMALLEST).div_(127)
         rounded = (wide / scales).round_().add_(ZERO_POINT).to(torch.uint8)
-        y = torch.ops.onednn.qlinear_pointwise(
-            rounded,
-            1.0,
-            ZERO_POINT,
-            weight.packed,
-            weight.scales,
-            weight.zeros,
-            None,
-            1.0,
-            0,
-            torch.float32,
-            "none",
-            [],
-            "",
-        )
-        return y.mul_(scales).to(x.dtype)
+        return int8_linear(rounded, weight.packed, weight.scales, weight.zeros).mul_(scales).to(x.dtype)
+
+
+def int8_linear(x: torch.Tensor, packed: torch.Tensor, scales: torch.Tensor, zeros: torch.Tensor) -> torch.Tensor:
+    """(x - ZERO_POINT) [N, in] uint8 times a packed int8 weight, times the scale of each output: float32 [N, out]."""
+    return torch.ops.onednn.qlinear_pointwise(
+        x, 1.0, ZERO_POINT, packed, scales, zeros, None, 1.0, 0, torch.float32, "none", [], ""
+    )
+
+
+@cache
+def int8_is_exact() -> bool:
+    """Whether this machine adds up products of bytes without loss, seen on the largest ones.
+
+    CPUs without instructions for it add pairs of products in 16 bits, which are too few.
+    """
+    if not torch.backends.mkldnn.is_available():
+        return False
+    largest = torch.full((TILE, TILE), 127, dtype=torch.int8)
+    one, zero = torch.ones(TILE), torch.zeros(TILE, dtype=torch.int32)
+    with torch.inference_mode():
+        packed = torch.ops.onednn.qlinear_prepack(largest, None)
+        sums = int8_linear(torch.full((TILE, TILE), 255, dtype=torch.uint8), packed, one, zero)
+    return bool((sums == TILE * 127 * 127).all())
 
 
 def tiled_linear(x: torch.Tensor, weight: torch.Tensor, tile: int) -> torch.Tensor:

@@ -9,9 +9,11 @@ import torch
 from deg_core.artifacts import Home
 from deg_core.contract.errors import InputError
 from deg_core.model import checkpoint
+from deg_core.model import model as model_module
 from deg_core.model.checkpoint import full_weight_names, load_network, read_meta, save_checkpoint
-from deg_core.model.model import load_model, pick_dtype
+from deg_core.model.model import load_model, pick_dtype, pick_precision
 from tests.model import tiny
+from tests.model.tiny import NEEDS_INT8
 
 
 @pytest.fixture
@@ -162,3 +164,20 @@ def test_compute_types_are_named():
     assert pick_dtype(None, cpu) is pick_dtype("auto", cpu)
     with pytest.raises(InputError, match="float8"):
         pick_dtype("float8", cpu)
+
+
+@NEEDS_INT8
+def test_auto_takes_int8_where_the_machine_has_it(monkeypatch):
+    cpu = torch.device("cpu")
+    trained = pick_dtype(None, cpu)
+    assert pick_precision("float32", cpu) == (torch.float32, False)
+    assert pick_precision("int8", cpu) == (trained, True)
+    for vnni in (True, False):
+        monkeypatch.setattr(torch.cpu, "_is_vnni_supported", lambda vnni=vnni: vnni)
+        assert pick_precision(None, cpu) == pick_precision("auto", cpu) == (trained, vnni)
+    monkeypatch.setattr(model_module, "int8_is_exact", lambda: False)
+    assert pick_precision("auto", cpu) == (trained, False)
+    with pytest.raises(InputError, match="lacks VNNI"):
+        pick_precision("int8", cpu)
+    with pytest.raises(InputError, match="int8 is for the CPU"):
+        pick_precision("int8", torch.device("meta"))

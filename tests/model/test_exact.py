@@ -20,17 +20,20 @@ from deg_core.model.projection import (
 )
 from deg_core.model.rows import SCAN_TOKENS, Rows
 from tests.model import tiny
-from tests.model.tiny import random_ids
+from tests.model.tiny import NEEDS_INT8, random_ids
 
 QUERIES = [random_ids(length, length) for length in (5, 49, 64, 77, 1, 130, 33)]
 CONTEXTS = [random_ids(length, length) for length in (201, 30)]
 ORDERS = [[3], [6, 0, 2], [5, 4, 3, 2, 1, 0, 6]]
 
 
-KINDS = ["fp32 tiles", "bf16 tiles", "fp32 packed", "bf16 packed", "bf16 int8"]
+KINDS = [
+    *("fp32 tiles", "bf16 tiles", "fp32 packed", "bf16 packed"),
+    pytest.param("bf16 int8", marks=NEEDS_INT8),
+]
 
 
-@pytest.fixture(scope="module", params=KINDS, ids=[kind.replace(" ", "-") for kind in KINDS])
+@pytest.fixture(scope="module", params=KINDS)
 def backbone(base, request):
     dtype, kind = request.param.split()
     found = Backbone.load(base, "cpu", torch.float32 if dtype == "fp32" else torch.bfloat16)
@@ -42,9 +45,8 @@ def exact_projector(backbone, kind):
     """Exact projections of a kind: packed, int8, or None for tiles, whose rows projector is told."""
     names = backbone.family.targets()
     if kind == "int8":
-        return Int8Projector(
-            backbone.weights, {name: Int8Weight.of(backbone.weights[name], backbone.dtype) for name in names}
-        )
+        rounded = {name: Int8Weight.of(backbone.weights[name], backbone.dtype) for name in names}
+        return Int8Projector(Projector(backbone.weights, tile=DECODE_TILE), rounded)
     if kind == "packed":
         packed = pack(backbone.weights, names)
         assert packed is not None
@@ -156,10 +158,11 @@ def test_a_product_that_sees_its_neighbours_is_not_used(monkeypatch):
     assert projection.pack({"w": torch.randn(72, 96)}, ["w"]) is None
 
 
+@NEEDS_INT8
 def test_an_int8_row_is_the_same_beside_any_others(threads):
     generator = torch.Generator().manual_seed(0)
     x, weight = (torch.randn(n, 96, generator=generator) for n in (300, 72))
-    project = Int8Projector({}, {"w": Int8Weight.of(weight)})
+    project = Int8Projector(Projector({}, tile=DECODE_TILE), {"w": Int8Weight.of(weight)})
     torch.set_num_threads(1)
     expected = project("w", x)
     assert tiny.relative_error(expected, x @ weight.t()) < 0.02

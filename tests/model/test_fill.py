@@ -11,10 +11,10 @@ import pytest
 import torch
 
 from deg_core import FillError, RequestError, SchemaError, fill, fill_many, load_model
-from deg_core.contract.errors import InputError
 from deg_core.evaluation.determinism import check_determinism
 from deg_core.model.model import Model
 from tests.model import tiny
+from tests.model.tiny import NEEDS_INT8
 
 CONTEXT = (
     "Invoice 4711 of Miller & Sons, 2024-05-01. Two hammers at 12.50 EUR and a saw at 30 EUR, paid. "
@@ -141,7 +141,7 @@ def test_generated_text_is_the_same_beside_other_generated_text(model):
         assert (alone["value"][name], alone["meta"][f"/{name}"]) == (both["value"][name], both["meta"][f"/{name}"])
 
 
-@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int8"])
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", pytest.param("int8", marks=NEEDS_INT8)])
 def test_threads_change_nothing(model, dtype, threads):
     loaded = load_model(model.path, device="cpu", dtype=dtype)
     found = []
@@ -160,6 +160,7 @@ print(json.dumps(fill(load_model(path, device="cpu", dtype="int8"), context, sch
 """
 
 
+@NEEDS_INT8
 def test_int8_is_the_same_alone_in_a_batch_and_in_another_process(model, threads):
     torch.set_num_threads(1)
     loaded = load_model(model.path, device="cpu", dtype="int8")
@@ -172,11 +173,6 @@ def test_int8_is_the_same_alone_in_a_batch_and_in_another_process(model, threads
     command = [sys.executable, "-c", IN_ANOTHER_PROCESS]
     done = subprocess.run(command, input=asked, capture_output=True, text=True, check=True)
     assert json.loads(done.stdout) == json.loads(json.dumps(found))
-
-
-def test_int8_is_for_the_cpu(model):
-    with pytest.raises(InputError, match="int8 is for the CPU"):
-        load_model(model.path, device="meta", dtype="int8")
 
 
 def test_a_bad_job_fails_alone(model):
@@ -319,7 +315,7 @@ def test_anchored_items_whose_values_are_nowhere_are_dropped(model):
     assert found["value"] == {"a": []} and found["meta"]["/a"]["items"] == 0
 
 
-@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int8"])
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", pytest.param("int8", marks=NEEDS_INT8)])
 def test_no_way_of_asking_changes_a_bit(model, dtype, threads):
     """Ten repeats, five permutations, bigger, split and batched, two threads: contract section 10."""
     torch.set_num_threads(1)
