@@ -38,15 +38,14 @@ class LlamaCpp:
         settings.ftype = getattr(module, TYPES[kind])
         settings.allow_requantize = True
         settings.nthread = 1
-        with _Quiet(module):
-            failed = module.llama_model_quantize(str(gguf).encode(), str(path).encode(), ctypes.byref(settings))
+        failed = module.llama_model_quantize(str(gguf).encode(), str(path).encode(), ctypes.byref(settings))
         if failed:
             raise RuntimeError(f"llama.cpp could not write {gguf} as {kind}")
         return path
 
     def grammar(self, schema: Mapping[str, Any]) -> Any:
         """The grammar that answers to a schema are held to."""
-        return self._module.LlamaGrammar.from_json_schema(json.dumps(schema), verbose=False)
+        return self._module.LlamaGrammar.from_json_schema(json.dumps(_with_branches(schema)), verbose=False)
 
     def answer(self, prompt: Sequence[int], grammar: Any, max_tokens: int) -> int:
         """Read a prompt from nothing and write greedily under the grammar; how many tokens were written."""
@@ -58,15 +57,11 @@ class LlamaCpp:
         return int(written["usage"]["completion_tokens"])
 
 
-class _Quiet:
-    """Keeps the library's own log lines from the terminal."""
-
-    def __init__(self, module: Any):
-        self._module = module
-
-    def __enter__(self) -> None:
-        self._silent = self._module.llama_log_callback(lambda level, text, data: None)
-        self._module.llama_log_set(self._silent, ctypes.c_void_p(0))
-
-    def __exit__(self, *error: object) -> None:
-        pass
+def _with_branches(schema: Any) -> Any:
+    """The schema with [X, "null"] written as branches: llama.cpp drops lengths and formats beside a list of types."""
+    if not isinstance(schema, Mapping):
+        return [_with_branches(item) for item in schema] if isinstance(schema, list) else schema
+    types = schema.get("type")
+    if isinstance(types, list):
+        return {"anyOf": [{**schema, "type": kind} if kind != "null" else {"type": kind} for kind in types]}
+    return {key: _with_branches(value) for key, value in schema.items()}

@@ -31,6 +31,10 @@ MAX_TOKENS = 400
 ENCODER_TOKENS = 520
 ENCODER: dict[str, Any] = {
     "vocab_size": 128100,
+    "hidden_size": 768,
+    "num_hidden_layers": 12,
+    "num_attention_heads": 12,
+    "intermediate_size": 3072,
     "relative_attention": True,
     "position_buckets": 256,
     "norm_rel_ebd": "layer_norm",
