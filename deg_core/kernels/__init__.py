@@ -4,6 +4,7 @@ Every kernel runs in one configuration, fixed by dtypes and by the widths of wei
 So a row's bits depend on that row alone: not on the rows beside it, their number, or its place among them. Numbers
 that say how many rows there are stay out of Triton's specialisation, or one row alone would run other machine code.
 
-The modules import Triton, which only machines with CUDA need; only `select` is imported without it.
-All were checked in Triton's interpreter on CPU tensors and compiled for sm_80 to sm_90 (tests/kernels).
+`select`, `table` and `trunk_delta` import no Triton; the modules with kernels are imported where one is taken.
+The kernels and their wiring were checked in Triton's interpreter on CPU tensors; for CUDA they were compiled (sm_80,
+sm_89, sm_90), not run (tests/kernels).
 """

@@ -5,9 +5,7 @@ from __future__ import annotations
 import triton
 import triton.language as tl
 
-from deg_core.kernels.select import INTERPRETED
-
-WIDEN = INTERPRETED
+WIDEN = triton.knobs.runtime.interpret
 """The interpreter multiplies the bit patterns of bfloat16; there tiles are cast to float32 before."""
 
 

@@ -100,10 +100,7 @@ def attend_keys(
     higher = tl.maximum(best_M, tl.max(scores, 1))
     weights = tl.exp2(scores - higher[:, None])
     left = tl.exp2(best_M - higher)
-    if not WIDEN:
-        weights_MK = weights.to(v_KD.dtype)
-    else:
-        weights_MK = weights
+    weights_MK = weights if WIDEN else weights.to(v_KD.dtype)
     sum_MD = dot(weights_MK, v_KD, sum_MD * left[:, None], WIDEN)
     return higher, total_M * left + tl.sum(weights, 1), sum_MD
 

@@ -41,7 +41,11 @@ def fork_delta(
     states = q_NHK.new_empty(rows_M3.shape[0], heads, keys, values)
     delta_kernel[(triton.cdiv(values, BLOCK_V), heads, rows_M3.shape[0])](
         *(*tensors, states, rows_M3, prefixes_S3),
-        *(stride for tensor in tensors for stride in (tensor.stride()[:2] if tensor.dim() == 3 else tensor.stride()[:1])),
+        *(
+            stride
+            for tensor in tensors
+            for stride in (tensor.stride()[:2] if tensor.dim() == 3 else tensor.stride()[:1])
+        ),
         KEYS=keys,
         VALUES=values,
         BLOCK_K=triton.next_power_of_2(keys),

@@ -22,11 +22,13 @@ def rms_norm(
 ) -> torch.Tensor:
     """x / sqrt(mean(x^2) + eps) * (offset + weight) * silu(gate) over the last dimension, in the dtype of x.
 
-    x, gate: [..., E]. Without weight or gate that factor is left out. Computed in float32, rounded once.
+    x: [..., E]; gate: as many elements in the same order. Without weight or gate that factor is left out. Computed in float32, rounded once.
     """
     width = x.shape[-1]
-    rows = _flat(x)
-    gates = rows if gate is None else _flat(gate)
+    rows = _flat(x, width)
+    gates = rows if gate is None else _flat(gate, width)
+    if gates.shape != rows.shape or (weight_E is not None and weight_E.shape != (width,)):
+        raise ValueError(f"weight or gate {tuple(gates.shape)} does not fit rows {tuple(rows.shape)}")
     out = torch.empty(x.shape, dtype=x.dtype, device=x.device)
     block = triton.next_power_of_2(width)
     together = max(1, PROGRAM_ELEMENTS // block)
@@ -43,8 +45,8 @@ def rms_norm(
     return out
 
 
-def _flat(x: torch.Tensor) -> torch.Tensor:
-    rows = x.reshape(-1, x.shape[-1])
+def _flat(x: torch.Tensor, width: int) -> torch.Tensor:
+    rows = x.reshape(-1, width)
     return rows if rows.stride(1) == 1 else rows.contiguous()
 
 
@@ -61,7 +63,7 @@ def plain_rms_norm(
     if weight_E is not None:
         y = y * (offset + weight_E.float())
     if gate is not None:
-        y = y * torch.nn.functional.silu(gate.float())
+        y = y * torch.nn.functional.silu(gate.float()).reshape(x.shape)
     return y.to(x.dtype)
 
 

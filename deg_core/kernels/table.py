@@ -39,11 +39,14 @@ class RowTable:
         """The table of rows; states: P and each layer's tensors. Raises ValueError where kernels cannot read one."""
         layers = len(states[0][1]) if states else 0
         addresses = [
-            [(_address(state[layer][0], device), _address(state[layer][-1], device), length) for length, state in states]
+            [
+                (_address(state[layer][0], device), _address(state[layer][-1], device), length)
+                for length, state in states
+            ]
             for layer in range(layers)
         ]
         rows = [(start, start + n, prefix) for start, n, prefix in zip(starts, lengths, prefixes, strict=True)]
-        found = torch.tensor(addresses, dtype=torch.int64).view(layers, -1, 3).to(device)
+        found = torch.tensor(addresses, dtype=torch.int64).view(layers, len(states), 3).to(device)
         return cls(torch.tensor(rows, dtype=torch.int64).to(device), found.unbind(0))
 
     def prefix(self, layer: int) -> torch.Tensor:
