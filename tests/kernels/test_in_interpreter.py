@@ -11,6 +11,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(1200)
 @pytest.mark.skipif(os.environ.get("TRITON_INTERPRET") == "1", reason="this process is one of the interpreter's")
 def test_the_kernels_in_the_interpreter():
     pytest.importorskip("triton", reason="Triton cannot be imported; it has wheels for Linux only")

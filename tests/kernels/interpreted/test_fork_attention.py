@@ -66,9 +66,9 @@ def test_it_equals_torch(heads, dtype):
     assert all(close(found[row], expected[row]) for row in expected)
 
 
-@pytest.mark.parametrize("lengths", [[1], [7], [63], [1000]], ids=str)
+@pytest.mark.parametrize("lengths", [[1], [63], [1000]], ids=str)
 def test_a_context_is_read_causally(lengths):
-    case = Case.draw(lengths, [-1] * len(lengths), [], (2, 1, 16), torch.bfloat16)
+    case = Case.draw(lengths, [-1], [], (1, 1, 16), torch.bfloat16)
     assert close(case.run()[0], case.run(plain=True)[0])
 
 
