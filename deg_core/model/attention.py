@@ -11,6 +11,7 @@ from itertools import groupby
 
 import torch
 
+from deg_core.kernels.select import takes
 from deg_core.model.rows import Block, Rows
 from deg_core.model.state import LayerState
 
@@ -18,12 +19,20 @@ from deg_core.model.state import LayerState
 def attend(
     q_NHD: torch.Tensor, k_NGD: torch.Tensor, v_NGD: torch.Tensor, rows: Rows, layer: int, grouped: bool
 ) -> tuple[torch.Tensor, list[LayerState]]:
-    """Causal attention of every row over its prefix and itself.
+    """Causal attention of every row over its prefix and itself; on CUDA by a kernel, unless rows are grouped.
 
     Returns the output [N', H * D] in the dtype of q (rows beyond the table are zero) and each row's own
     (k_GLD, v_GLD). Scores are scaled by D ** -0.5; the softmax is computed in float32.
     """
     k_GND, v_GND = k_NGD.transpose(0, 1), v_NGD.transpose(0, 1)
+    own: list[LayerState] = [
+        (k_GND[:, start : start + length], v_GND[:, start : start + length])
+        for start, length in zip(rows.starts, rows.lengths, strict=True)
+    ]
+    if takes(q_NHD) and not grouped:
+        from deg_core.kernels.fork_attention import fork_attention
+
+        return fork_attention(q_NHD, k_NGD, v_NGD, rows.table(q_NHD.device), layer), own
     outputs = []
     for same in _runs(rows.blocks(grouped, q_NHD.dtype, q_NHD.device)):
         first, end = same[0].keys_start, same[-1].end
@@ -37,10 +46,6 @@ def attend(
     padding = q_NHD.shape[0] - rows.tokens
     if padding:
         outputs.append(outputs[0].new_zeros(padding, outputs[0].shape[1]))
-    own: list[LayerState] = [
-        (k_GND[:, start : start + length], v_GND[:, start : start + length])
-        for start, length in zip(rows.starts, rows.lengths, strict=True)
-    ]
     return torch.cat(outputs), own
 
 

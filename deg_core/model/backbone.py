@@ -15,6 +15,7 @@ from safetensors import SafetensorError, safe_open
 from deg_core.contract.errors import InputError
 from deg_core.model.allocator import keep_heap
 from deg_core.model.families import family_of
+from deg_core.model.families.norm import rms_norm
 from deg_core.model.projection import Projector
 from deg_core.model.rows import Rows
 from deg_core.model.state import State
@@ -99,7 +100,7 @@ class Backbone:
         seen: dict[int, torch.Tensor] = {}
         for index in range(self.shape.layers):
             if index in depths:
-                seen[index] = torch.nn.functional.rms_norm(x, (x.shape[-1],), eps=VIEW_EPS)
+                seen[index] = rms_norm(x, None, VIEW_EPS)
             x, own = self.family.layer(index, x, project, rotary, rows, grouped=not project.exact)
             for row, layer_state in enumerate(own if keep else ()):
                 kept[row].append(self.family.keep(index, rows.before(row, index), layer_state))

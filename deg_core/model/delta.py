@@ -13,7 +13,11 @@ from dataclasses import dataclass
 
 import torch
 
+from deg_core.kernels import trunk_delta
 from deg_core.model.rows import Rows, Scan
+
+FORK_TOKENS = 256
+"""On CUDA a row of at most so many tokens is read token by token, beside the others; a longer one in chunks, alone."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +33,10 @@ class DeltaInputs:
     v: torch.Tensor
     decay: torch.Tensor
     beta: torch.Tensor
+
+    def of(self, span: slice) -> DeltaInputs:
+        """Those of a span of tokens."""
+        return DeltaInputs(self.q[span], self.k[span], self.v[span], self.decay[span], self.beta[span])
 
 
 def delta_rule(
@@ -48,6 +56,34 @@ def delta_rule(
         for row, state in zip(scan.rows, after, strict=True):
             states[row] = state
     return torch.cat(outputs), states
+
+
+def kernel_delta_rule(
+    inputs: DeltaInputs, rows: Rows, initial: Sequence[torch.Tensor | None], layer: int, dtype: torch.dtype
+) -> tuple[torch.Tensor, list[torch.Tensor]]:
+    """As delta_rule with grouped=False, on CUDA. layer: whose states `initial` are. dtype: the model's."""
+    from deg_core.kernels.fork_delta import fork_delta
+
+    table = rows.table(inputs.k.device)
+    out = inputs.v.new_empty(rows.tokens, *inputs.v.shape[1:])
+    states: dict[int, torch.Tensor] = {}
+    short = [row for row, length in enumerate(rows.lengths) if length <= FORK_TOKENS]
+    if short:
+        spans = table.rows if len(short) == len(rows) else table.rows[short]
+        parts = (inputs.q, inputs.k, inputs.v, inputs.decay, inputs.beta)
+        states |= zip(short, fork_delta(*parts, spans, table.prefix(layer), out), strict=True)
+    for row in set(range(len(rows))) - set(short):
+        span = slice(rows.starts[row], rows.starts[row] + rows.lengths[row])
+        out[span], states[row] = _alone(inputs.of(span), initial[row], dtype)
+    return out, [states[row] for row in range(len(rows))]
+
+
+def _alone(inputs: DeltaInputs, initial: torch.Tensor | None, dtype: torch.dtype) -> tuple[torch.Tensor, torch.Tensor]:
+    """o and the last state of one row; by flash-linear-attention where it is installed and the model is in bfloat16."""
+    if inputs.k.is_cuda and dtype == torch.bfloat16 and trunk_delta.installed():
+        return trunk_delta.trunk_delta(inputs.q, inputs.k, inputs.v, inputs.decay, inputs.beta, initial)
+    out, (state,) = delta_rule(inputs, Rows([len(inputs.q)]), [initial], grouped=False)
+    return out, state
 
 
 def _scan(inputs: DeltaInputs, scan: Scan, state_MHKV: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:

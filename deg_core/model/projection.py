@@ -14,6 +14,8 @@ from functools import cache
 import torch
 import torch.nn.functional as F  # noqa: N812 - the name that torch's own documentation uses
 
+from deg_core.kernels.select import takes
+
 TILE = 64
 DECODE_TILE = 8
 PACKED_ROWS = 8
@@ -194,11 +196,23 @@ def int8_is_exact() -> bool:
 
 
 def tiled_linear(x: torch.Tensor, weight: torch.Tensor, tile: int) -> torch.Tensor:
-    """x [N, in] times weight [out, in] transposed, one GEMM of `tile` rows at a time; no gradient."""
+    """x [N, in] times weight [out, in] transposed, one GEMM of `tile` rows at a time; no gradient.
+
+    On CUDA a kernel does it, whose tiles are its own: one for DECODE_TILE, another for larger tiles.
+    """
     if x.shape[0] % tile:
         raise ValueError(f"{x.shape[0]} tokens are not a multiple of the tile {tile}")
+    if takes(x):
+        return _kernel_linear(x, weight, tile)
     out = x.new_empty(x.shape[0], weight.shape[0])
     transposed = weight.t()
     for start in range(0, x.shape[0], tile):
         torch.mm(x[start : start + tile], transposed, out=out[start : start + tile])
     return out
+
+
+def _kernel_linear(x: torch.Tensor, weight: torch.Tensor, tile: int) -> torch.Tensor:
+    from deg_core.kernels.gemm import linear
+    from deg_core.kernels.split_gemm import small_linear
+
+    return small_linear(x, weight) if tile <= DECODE_TILE else linear(x, weight)

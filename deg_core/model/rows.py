@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from deg_core.kernels.table import RowTable
+
 if TYPE_CHECKING:
     from deg_core.model.state import LayerState, State
 
@@ -79,6 +81,7 @@ class Rows:
         self.tokens = starts[-1]
         self._blocks: dict[tuple[bool, torch.dtype, str], list[Block]] = {}
         self._scans: dict[tuple[bool, str], list[Scan]] = {}
+        self._tables: dict[str, RowTable] = {}
 
     def __len__(self) -> int:
         return len(self.lengths)
@@ -128,6 +131,13 @@ class Rows:
                 ]
             self._scans[key] = [_scan(part, device) for part in parts]
         return self._scans[key]
+
+    def table(self, device: torch.device) -> RowTable:
+        """These rows and their prefixes as kernels read them."""
+        if str(device) not in self._tables:
+            states = [(state.length, state.layers) for state in self.states]
+            self._tables[str(device)] = RowTable.of(self.starts, self.lengths, self.prefixes, states, device)
+        return self._tables[str(device)]
 
     def _grouped_runs(self) -> list[tuple[int, int]]:
         runs: list[tuple[int, int]] = []

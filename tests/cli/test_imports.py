@@ -46,7 +46,20 @@ def test_tasks_do_not_know_the_flows():
     assert not {str(path) for path in (ROOT / "tasks").rglob("*.py") if "flows" in imported(path)}
 
 
-LAYERS = (("contract",), ("values",), ("model",), ("runtime",), ("pools", "training", "evaluation", "bulk"))
+def test_a_model_needs_no_triton_on_the_cpu():
+    program = "import sys, deg_core.model.model; print([name for name in ('triton', 'fla') if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+LAYERS = (
+    ("contract",),
+    ("values",),
+    ("kernels",),
+    ("model",),
+    ("runtime",),
+    ("pools", "training", "evaluation", "bulk"),
+)
 
 
 def test_imports_of_the_library_go_one_way():

@@ -11,12 +11,12 @@ from collections.abc import Mapping
 from typing import Any
 
 import torch
-import torch.nn.functional as F  # noqa: N812
 
 from deg_core.contract.errors import InputError
 from deg_core.model.activation import gated_silu
 from deg_core.model.attention import attend, extend
 from deg_core.model.convolution import convolve
+from deg_core.model.families.norm import rms_norm
 from deg_core.model.families.rotary import rotary_table, rotate
 from deg_core.model.families.shape import ModelShape
 from deg_core.model.projection import Projector
@@ -149,7 +149,7 @@ class Lfm2:
 
     def norm(self, x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
         """RMS norm over the last dimension."""
-        return F.rms_norm(x, (x.shape[-1],), weight, self.eps)
+        return rms_norm(x, weight, self.eps)
 
 
 def _layer_kinds(config: Mapping[str, Any], layers: int) -> tuple[str, ...]:

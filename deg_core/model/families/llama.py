@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import torch
-import torch.nn.functional as F  # noqa: N812
 
 from deg_core.contract.errors import InputError
 from deg_core.model.activation import gated_silu
 from deg_core.model.attention import attend, extend
+from deg_core.model.families.norm import rms_norm
 from deg_core.model.families.rotary import rotary_table, rotate
 from deg_core.model.families.shape import ModelShape
 from deg_core.model.projection import Projector
@@ -109,4 +109,4 @@ class Llama:
 
     def norm(self, x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
         """RMS norm over the last dimension."""
-        return F.rms_norm(x, (x.shape[-1],), weight, self.eps)
+        return rms_norm(x, weight, self.eps)

@@ -16,10 +16,12 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 
 from deg_core.contract.errors import InputError
+from deg_core.kernels.select import takes
 from deg_core.model.activation import gated_silu, sigmoid, silu, softplus
 from deg_core.model.attention import attend, extend
 from deg_core.model.convolution import convolve
-from deg_core.model.delta import DeltaInputs, delta_rule
+from deg_core.model.delta import DeltaInputs, delta_rule, kernel_delta_rule
+from deg_core.model.families.norm import gated_rms_norm, rms_norm
 from deg_core.model.families.rotary import rotary_table, rotate
 from deg_core.model.families.shape import ModelShape
 from deg_core.model.projection import Projector
@@ -180,16 +182,19 @@ class Qwen35:
             decay=-weights[f"{name}.a_log"].float().exp() * steps,
             beta=sigmoid(b, exact),
         )
-        out, states = delta_rule(inputs, rows, [state[0] if state else None for state in before], grouped)
+        first = [state[0] if state else None for state in before]
+        if exact and takes(h_NE):
+            out, states = kernel_delta_rule(inputs, rows, first, index, h_NE.dtype)
+        else:
+            out, states = delta_rule(inputs, rows, first, grouped)
         out = F.pad(out, (0, 0, 0, 0, 0, h_NE.shape[0] - rows.tokens)).to(h_NE.dtype)
-        out = F.rms_norm(out, (self.value_dim,), weights[f"{name}.delta_norm"], self.eps).flatten(1)
-        gated = (out * silu(z, exact)).to(h_NE.dtype)
+        gated = gated_rms_norm(out, weights[f"{name}.delta_norm"], z, self.eps, exact)
         return project(f"{name}.out", gated), list(zip(states, tails, strict=True))
 
     def _unit(self, x: torch.Tensor) -> torch.Tensor:
         """Unit vectors [N, H, K] of each key head, repeated for its value heads."""
         x = x.unflatten(-1, (self.key_heads, self.key_dim))
-        unit = F.rms_norm(x, (self.key_dim,), None, KEY_EPS / self.key_dim) * self.key_dim**-0.5
+        unit = rms_norm(x, None, KEY_EPS / self.key_dim) * self.key_dim**-0.5
         return unit.repeat_interleave(self.value_heads // self.key_heads, 1)
 
     def keep(self, index: int, prefix: LayerState | None, own: LayerState) -> LayerState:
@@ -200,7 +205,7 @@ class Qwen35:
 
     def norm(self, x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
         """RMS norm over the last dimension, weighed with 1 + w in float32."""
-        return F.rms_norm(x.float(), (x.shape[-1],), 1 + weight.float(), self.eps).to(x.dtype)
+        return rms_norm(x, weight, self.eps, offset=1.0)
 
 
 def _layer_kinds(text: Mapping[str, Any], layers: int) -> tuple[str, ...]:
