@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """start, end: half-open code points. value: as JSON would hold it.
-
-    assumed_offset: a date-time whose offset came from the options.
-    """
-
+class _Fields(NamedTuple):
     start: int
     end: int
     value: Any
     assumed_offset: bool = False
 
-    def __post_init__(self) -> None:
-        if not 0 <= self.start < self.end:
-            raise ValueError(f"span [{self.start}, {self.end}) is empty or out of range")
+
+class Candidate(_Fields):
+    """start, end: half-open code points. value: as JSON would hold it.
+
+    assumed_offset: a date-time whose offset came from the options.
+    A tuple, since a long text has hundreds of thousands of them. Raises ValueError for a span that is none.
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, start: int, end: int, value: Any, assumed_offset: bool = False) -> Self:
+        if not 0 <= start < end:
+            raise ValueError(f"span [{start}, {end}) is empty or out of range")
+        return tuple.__new__(cls, (start, end, value, assumed_offset))
 
 
 def in_order(candidates: Iterable[Candidate]) -> list[Candidate]:
