@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import gc
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple, Self
 
 
@@ -31,3 +33,19 @@ class Candidate(_Fields):
 def in_order(candidates: Iterable[Candidate]) -> list[Candidate]:
     """In document order; longer spans first at one start."""
     return sorted(candidates, key=lambda candidate: (candidate.start, -candidate.end))
+
+
+@contextmanager
+def collector_paused() -> Iterator[None]:
+    """Without the cyclic garbage collector, which would walk every candidate again and again; none is in a cycle.
+
+    With several threads it runs again as soon as one of them is done, and never stays off.
+    """
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 import regex
 
 from deg_core.contract.formats import is_valid
-from deg_core.values.candidate import Candidate, in_order
+from deg_core.values.candidate import Candidate, collector_paused, in_order
 from deg_core.values.dates import DateOrder, date_candidates
 
 _ZONES = {
@@ -59,6 +59,7 @@ _SIGN_OF_TIME = re.compile(r"[0-9](?:[:hH]|[ \u00a0]?(?:[aApP][mM.]|[uU][hH]))")
 _AFTER_WIDTH = 24
 
 
+@collector_paused()
 def datetime_candidates(text: str, date_order: DateOrder = None, default_offset: str | None = "Z") -> list[Candidate]:
     """Every date with a time in a text as RFC 3339, in document order; longer spans first at one start.
 

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from decimal import Context, Decimal
 from math import gcd
 
-from deg_core.values.candidate import Candidate, in_order
+from deg_core.values.candidate import Candidate, collector_paused, in_order
 from deg_core.values.digits import MAX_LENGTH, read_digits
 from deg_core.values.spelled import spelled_numbers
 
@@ -34,7 +34,9 @@ _GROUPS = (
 )
 _MARKED = r"[0-9]+(?:[.,'\u2019][0-9]+)*"
 _FRACTION = rf"(?<![\w/.,])(?:[0-9]{{1,6}}[ -])?[0-9]{{1,4}}/[0-9]{{1,4}}(?![\w/])(?!{_MORE})"
-_VULGAR = r"(?:(?<![\w.,])[0-9]{1,6}[ ]?)?[\xbc-\xbe\u2155-\u2158\u215b-\u215e]"
+_HALVES = r"\xbc-\xbe\u2155-\u2158\u215b-\u215e"
+_VULGAR = rf"(?:(?<![\w.,])[0-9]{{1,6}}[ ]?)?[{_HALVES}]"
+_RATIO = rf"(?=[0-9 -]{{0,12}}+[/{_HALVES}])(?:{_FRACTION}|{_VULGAR})"
 _PIECE = re.compile(rf"{_GROUPS}|{_MARKED}")
 _GROUP = re.compile(_MARKED)
 _PART = re.compile(r"[^,]+")
@@ -55,7 +57,7 @@ _NUMBER = re.compile(
     r"(?=[^\sa-jl-y])"  # what most characters are begins no number
     rf"(?:(?P<plain>[0-9]{{1,15}}(?=[\r\n]|[ ][0-9]{{1,2}}[ \r\n]))|"
     rf"(?P<open>\()?(?P<outer>{_SIGN})?(?P<before>{_CURRENCY}[ \u00a0]?)?(?P<inner>{_SIGN})?(?P<point>(?<![\w.,])\.)?"
-    rf"(?P<digits>{_FRACTION}|{_VULGAR}|{_GROUPS}|{_MARKED})"
+    rf"(?P<digits>{_RATIO}|{_GROUPS}|{_MARKED})"
     rf"(?=(?:[eE](?P<exponent>[-+]?[0-9]{{1,2}})(?!\w))?(?P<percent>[ ]?%)?(?P<scale>{_SCALE})?"
     rf"(?P<after>[ \u00a0]?{_CURRENCY}(?!\.?[0-9]))?(?P<close>\))?))"
 )
@@ -68,23 +70,26 @@ Reading = tuple[int, int, int | Decimal]
 """Start and end in code points of a text, half-open, and what they read as."""
 
 
+@collector_paused()
 def number_candidates(text: str) -> list[Candidate]:
     """Every reading of every number in a text, in document order; longer spans first at one start.
 
     A value is an int where it is whole, else the nearest float.
     """
     words = [Candidate(*span, value) for span, value in spelled_numbers(text)]
-    found = []
+    found: list[Candidate] = []
     known: dict[tuple[str | None, ...], list[tuple[int, int, int | float]]] = {}  # written alike is read alike
     for match in _NUMBER.finditer(text):
-        place, digits = match.start(), match[0]
-        if match.lastindex <= _DIGITS and digits.isdigit() and len(digits) <= MAX_LENGTH:  # most numbers of most texts
+        place = match.start()
+        if match.lastindex <= _DIGITS and (digits := match[0]).isdigit() and len(digits) <= MAX_LENGTH:
             found.append(Candidate(place, place + len(digits), int(digits)))
             continue
         written = match.groups()
-        if written not in known:
-            known[written] = _values(match)
-        found += [Candidate(place + start, place + end, value) for start, end, value in known[written]]
+        values = known.get(written)
+        if values is None:
+            values = known[written] = _values(match)
+        for start, end, value in values:
+            found.append(Candidate(place + start, place + end, value))
     return in_order([*words, *found]) if words else found
 
 
