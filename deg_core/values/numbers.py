@@ -63,9 +63,7 @@ _NUMBER = re.compile(
 )
 _SCALES = {"hundred": 2, "thousand": 3, "k": 3, "lakh": 5, "million": 6, "mn": 6, "mio": 6, "m": 6}
 _SCALES |= {"crore": 7, "billion": 9, "bn": 9, "mrd": 9, "b": 9, "trillion": 12}
-
-
-_DIGITS = _NUMBER.groupindex["digits"]
+_PLAIN, _DIGITS = (_NUMBER.groupindex[name] for name in ("plain", "digits"))
 Reading = tuple[int, int, int | Decimal]
 """Start and end in code points of a text, half-open, and what they read as."""
 
@@ -81,7 +79,7 @@ def number_candidates(text: str) -> list[Candidate]:
     known: dict[tuple[str | None, ...], list[tuple[int, int, int | float]]] = {}  # written alike is read alike
     for match in _NUMBER.finditer(text):
         place = match.start()
-        if match.lastindex <= _DIGITS and (digits := match[0]).isdigit() and len(digits) <= MAX_LENGTH:
+        if match.lastindex in (_PLAIN, _DIGITS) and (digits := match[0]).isdigit() and len(digits) <= MAX_LENGTH:
             found.append(Candidate(place, place + len(digits), int(digits)))
             continue
         written = match.groups()
@@ -178,9 +176,9 @@ def _decorated(match: re.Match[str], readings: list[Reading]) -> Iterator[Readin
         for left, negative in lefts:
             for right, number in rights:
                 if (left, right) != (start, end):
-                    yield left, right, -number if negative else number
+                    yield left, right, _negated(number) if negative else number
         if booked and start == first and end == last and (money or _has_mark(match.string[start:end])):
-            yield match.start(), match.end("close"), -rights[-1][1]
+            yield match.start(), match.end("close"), _negated(rights[-1][1])
 
 
 def _has_mark(digits: str) -> bool:
@@ -223,6 +221,11 @@ def _with(units: list[tuple[int, int]], value: int | Decimal) -> Iterator[tuple[
 
 def _scaled(value: int | Decimal, power: int) -> Decimal:
     return Decimal(value).scaleb(power, _EXACT)
+
+
+def _negated(value: int | Decimal) -> int | Decimal:
+    """With every digit, while a minus would round a decimal to 28 of them."""
+    return -value if isinstance(value, int) else value.copy_negate()
 
 
 def _terminates(bottom: int) -> bool:
