@@ -16,7 +16,7 @@ from datetime import date
 from importlib import import_module
 from typing import Literal
 
-from deg_core.values.candidate import Candidate, in_order
+from deg_core.values.candidate import Candidate, collector_paused, in_order
 
 DateOrder = Literal["MDY", "DMY"] | None
 PIVOT = 70
@@ -85,6 +85,7 @@ _EAST_ASIAN = re.compile(
 )
 
 
+@collector_paused()
 def date_candidates(text: str, date_order: DateOrder = None) -> list[Candidate]:
     """Every date in a text as an ISO 8601 day, in document order; longer spans first at one start."""
     found: dict[tuple[int, int], str] = {}

@@ -27,6 +27,9 @@ def read_digits(core: str) -> int | Decimal | None:
         return None
     if core.isdigit():
         return int(core)
+    whole, _, fraction = core.partition(".")
+    if whole.isdigit() and fraction.isdigit():
+        return Decimal(core)
     core = core.replace("’", "'")
     whole, fraction = _split(core)
     if not whole.isdigit():

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from deg_core.contract.formats import is_valid
-from deg_core.values.candidate import Candidate, in_order
+from deg_core.values.candidate import Candidate, collector_paused, in_order
 
 _LOCAL = r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]"
 _LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]*+(?<!-))"
@@ -25,6 +25,7 @@ _URI = re.compile(
 _SENTENCE = ".,;:!?'*_"
 
 
+@collector_paused()
 def format_candidates(text: str, name: str) -> list[Candidate]:
     """Every email, uri or uuid of a text, as written, in document order; longer spans first at one start."""
     found = {span for span in _FINDERS[name](text) if is_valid(name, text[slice(*span)])}

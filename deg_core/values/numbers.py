@@ -19,9 +19,8 @@ import unicodedata
 from collections.abc import Iterator
 from decimal import Context, Decimal
 from math import gcd
-from typing import NamedTuple
 
-from deg_core.values.candidate import Candidate, in_order
+from deg_core.values.candidate import Candidate, collector_paused, in_order
 from deg_core.values.digits import MAX_LENGTH, read_digits
 from deg_core.values.spelled import spelled_numbers
 
@@ -35,62 +34,61 @@ _GROUPS = (
 )
 _MARKED = r"[0-9]+(?:[.,'\u2019][0-9]+)*"
 _FRACTION = rf"(?<![\w/.,])(?:[0-9]{{1,6}}[ -])?[0-9]{{1,4}}/[0-9]{{1,4}}(?![\w/])(?!{_MORE})"
-_VULGAR = r"(?:(?<![\w.,])[0-9]{1,6}[ ]?)?[\xbc-\xbe\u2155-\u2158\u215b-\u215e]"
+_HALVES = r"\xbc-\xbe\u2155-\u2158\u215b-\u215e"
+_VULGAR = rf"(?:(?<![\w.,])[0-9]{{1,6}}[ ]?)?[{_HALVES}]"
+_RATIO = rf"(?=[0-9 -]{{0,12}}+[/{_HALVES}])(?:{_FRACTION}|{_VULGAR})"
 _PIECE = re.compile(rf"{_GROUPS}|{_MARKED}")
 _GROUP = re.compile(_MARKED)
 _PART = re.compile(r"[^,]+")
 _RUN = re.compile(r"[0-9]+")
 # A currency sign, or a code that is not part of a longer word.
 _CURRENCY = (
-    r"(?:(?<![^\W\d_])(?:(?:US|A|C|NZ|HK|S|R)\$|(?:USD|EUR|GBP|JPY|CHF|SEK|NOK|DKK|PLN|CZK|HUF|CAD|AUD|NZD|INR|CNY|"
-    r"BRL|MXN|ZAR|SGD|HKD|MYR|RM|Rs\.?|kr\.?|z\u0142)(?![^\W\d_]))|[$\xa2-\xa5\u20a0-\u20cf\u0e3f])"
+    r"(?:[$\xa2-\xa5\u20a0-\u20cf\u0e3f]|(?=[A-Zkz])(?<![^\W\d_])(?:(?:US|A|C|NZ|HK|S|R)\$|(?:USD|EUR|GBP|JPY|CHF|SEK|"
+    r"NOK|DKK|PLN|CZK|HUF|CAD|AUD|NZD|INR|CNY|BRL|MXN|ZAR|SGD|HKD|MYR|RM|Rs\.?|kr\.?|z\u0142)(?![^\W\d_])))"
 )
 _SIGN = r"(?<![\w)\]%])[-+\u2212]"
-_SCALE = r"[ \u00a0-]?(?i:hundred|thousand|million|billion|trillion|lakh|crore|mn|bn|mio|mrd)\b|[kKmMB](?!\w)"
+_SCALE = (
+    r"(?:(?=[ \u00a0-]?[bchlmtBCHLMT])[ \u00a0-]?(?i:hundred|thousand|million|billion|trillion|lakh|crore|mn|bn|mio|mrd)\b|"
+    r"[kKmMB](?!\w))"
+)
 # What is written before the digits, the digits, and what is written after them; that is looked at, not taken,
 # since it may stand before the next number. Or plain digits, after which nothing can belong to them.
 _NUMBER = re.compile(
     r"(?=[^\sa-jl-y])"  # what most characters are begins no number
     rf"(?:(?P<plain>[0-9]{{1,15}}(?=[\r\n]|[ ][0-9]{{1,2}}[ \r\n]))|"
     rf"(?P<open>\()?(?P<outer>{_SIGN})?(?P<before>{_CURRENCY}[ \u00a0]?)?(?P<inner>{_SIGN})?(?P<point>(?<![\w.,])\.)?"
-    rf"(?P<digits>{_FRACTION}|{_VULGAR}|{_GROUPS}|{_MARKED})"
+    rf"(?P<digits>{_RATIO}|{_GROUPS}|{_MARKED})"
     rf"(?=(?:[eE](?P<exponent>[-+]?[0-9]{{1,2}})(?!\w))?(?P<percent>[ ]?%)?(?P<scale>{_SCALE})?"
     rf"(?P<after>[ \u00a0]?{_CURRENCY}(?!\.?[0-9]))?(?P<close>\))?))"
 )
-_PLAIN, _BARE = (_NUMBER.groupindex[name] for name in ("plain", "digits"))
 _SCALES = {"hundred": 2, "thousand": 3, "k": 3, "lakh": 5, "million": 6, "mn": 6, "mio": 6, "m": 6}
 _SCALES |= {"crore": 7, "billion": 9, "bn": 9, "mrd": 9, "b": 9, "trillion": 12}
+_PLAIN, _DIGITS = (_NUMBER.groupindex[name] for name in ("plain", "digits"))
+Reading = tuple[int, int, int | Decimal]
+"""Start and end in code points of a text, half-open, and what they read as."""
 
 
-class Reading(NamedTuple):
-    """Digits of a text, half-open code points, and their value without sign and scale."""
-
-    start: int
-    end: int
-    value: int | Decimal
-
-
+@collector_paused()
 def number_candidates(text: str) -> list[Candidate]:
     """Every reading of every number in a text, in document order; longer spans first at one start.
 
     A value is an int where it is whole, else the nearest float.
     """
-    found = [Candidate(*span, value) for span, value in spelled_numbers(text)]
+    words = [Candidate(*span, value) for span, value in spelled_numbers(text)]
+    found: list[Candidate] = []
+    known: dict[tuple[str | None, ...], list[tuple[int, int, int | float]]] = {}  # written alike is read alike
     for match in _NUMBER.finditer(text):
-        if match.lastindex == _PLAIN:
-            found.append(Candidate(*match.span(), int(match[0])))
+        place = match.start()
+        if match.lastindex in (_PLAIN, _DIGITS) and (digits := match[0]).isdigit() and len(digits) <= MAX_LENGTH:
+            found.append(Candidate(place, place + len(digits), int(digits)))
             continue
-        digits, start = match["digits"], match.start("digits")
-        bare = match.start() == start and match.lastindex == _BARE
-        if bare and digits.isdigit() and len(digits) <= MAX_LENGTH:  # most numbers of most texts
-            found.append(Candidate(start, match.end(), int(digits)))
-            continue
-        readings = _readings(match)
-        found += [Candidate(first, last, _json(value)) for first, last, value in readings]
-        if not bare:
-            for reading in readings:
-                found += _decorated(match, reading)
-    return in_order(found)
+        written = match.groups()
+        values = known.get(written)
+        if values is None:
+            values = known[written] = _values(match)
+        for start, end, value in values:
+            found.append(Candidate(place + start, place + end, value))
+    return in_order([*words, *found]) if words else found
 
 
 def parse_number(text: str) -> int | float | None:
@@ -99,11 +97,18 @@ def parse_number(text: str) -> int | float | None:
     return next((c.value for c in number_candidates(text) if (c.start, c.end) == (0, len(text))), None)
 
 
+def _values(match: re.Match[str]) -> list[tuple[int, int, int | float]]:
+    """Every value that a match holds, in the order of candidates, with spans from the match's start on."""
+    place, plain = match.start(), _readings(match)
+    readings = sorted([*plain, *_decorated(match, plain)], key=lambda reading: (reading[0], -reading[1]))
+    return [(start - place, end - place, _json(value)) for start, end, value in readings]
+
+
 def _readings(match: re.Match[str]) -> list[Reading]:
     """The numbers that the digits of a match are; .5 is a half."""
     text, digits, (start, end) = match.string, match["digits"], match.span("digits")
-    if digits.isdigit():
-        found = [Reading(start, end, int(digits))] if len(digits) <= MAX_LENGTH else []
+    if _GROUP.fullmatch(digits):
+        found = _parts(text, start, end)
     else:
         found = list(_fractions(digits, start))
         for piece in _PIECE.finditer(text, start, end):
@@ -111,7 +116,7 @@ def _readings(match: re.Match[str]) -> list[Reading]:
             found += _joined(groups) if len(groups) > 1 else _parts(text, *piece.span())
     first = _GROUP.match(text, start, end) if match["point"] else None
     if first and first[0].isdigit() and len(first[0]) <= MAX_LENGTH:
-        found.append(Reading(match.start("point"), first.end(), Decimal(f"0.{first[0]}")))
+        found.append((match.start("point"), first.end(), Decimal(f"0.{first[0]}")))
     return found
 
 
@@ -129,20 +134,20 @@ def _fractions(digits: str, start: int) -> Iterator[Reading]:
         whole, ratio = digits[:-1].rstrip(), digits[-1]
         part = Decimal(str(unicodedata.numeric(ratio)))
     end = start + len(digits)
-    yield Reading(end - len(ratio), end, part)
+    yield end - len(ratio), end, part
     if whole:
-        yield Reading(start, end, int(whole) + part)
+        yield start, end, int(whole) + part
 
 
 def _joined(groups: list[re.Match[str]]) -> list[Reading]:
     """Groups with spaces between them: each one, and those beside each other as one number."""
-    found = [Reading(*group.span(), _whole_or_decimal(group[0])) for group in groups]
+    found = [(*group.span(), _whole_or_decimal(group[0])) for group in groups]
     if len(groups) <= _MAX_GROUPS:
         for place, first in enumerate(groups):
-            digits = first[0]
+            digits, start = first[0], first.start()
             for last in groups[place + 1 :]:
                 digits += last[0]
-                found.append(Reading(first.start(), last.end(), _whole_or_decimal(digits)))
+                found.append((start, last.end(), _whole_or_decimal(digits)))
     return found
 
 
@@ -154,54 +159,73 @@ def _parts(text: str, start: int, end: int) -> list[Reading]:
     """A run of digits and marks without spaces as one number, else its parts."""
     value = read_digits(text[start:end])
     if value is not None:
-        return [Reading(start, end, value)]
+        return [(start, end, value)]
     spans = {part.span() for pattern in (_PART, _RUN) for part in pattern.finditer(text, start, end)}
-    return [Reading(*span, value) for span in spans if (value := read_digits(text[slice(*span)])) is not None]
+    return [(*span, value) for span in spans if (value := read_digits(text[slice(*span)])) is not None]
 
 
-def _decorated(match: re.Match[str], reading: Reading) -> Iterator[Candidate]:
-    """A number with each sign, currency, percent and scale that is written at it."""
-    start, end, value = reading
-    first = start == match.start("point" if match["point"] else "digits")
-    last = end == match.end()
+def _decorated(match: re.Match[str], readings: list[Reading]) -> Iterator[Reading]:
+    """The numbers with each sign, currency, percent and scale that is written at them."""
     money = bool(match["before"] or match["after"])
-    lefts = [(start, False), *(_with_signs(match) if first else ())]
-    rights = [(end, value), *(_with_units(match, value, money) if last else ())]
-    for left, negative in lefts:
-        for right, number in rights:
-            if (left, right) != (start, end):
-                yield Candidate(left, right, _json(number, negative))
-    digits = match.string[start:end]
-    amount = (money or "." in digits or "," in digits) and not match["percent"]
-    if amount and first and last and match["open"] and match["close"] and not match["outer"] and not match["inner"]:
-        yield Candidate(match.start(), match.end("close"), _json(rights[-1][1], negative=True))
+    signs, units = _signs(match), _units(match, money)
+    first, last = match.start("point" if match["point"] else "digits"), match.end()
+    booked = match["open"] and match["close"] and not (match["outer"] or match["inner"] or match["percent"])
+    for start, end, value in readings:
+        lefts = [(start, False), *(signs if start == first else ())]
+        rights = [(end, value), *(_with(units, value) if end == last else ())]
+        for left, negative in lefts:
+            for right, number in rights:
+                if (left, right) != (start, end):
+                    yield left, right, _negated(number) if negative else number
+        if booked and start == first and end == last and (money or _has_mark(match.string[start:end])):
+            yield match.start(), match.end("close"), _negated(rights[-1][1])
 
 
-def _with_signs(match: re.Match[str]) -> Iterator[tuple[int, bool]]:
+def _has_mark(digits: str) -> bool:
+    return "." in digits or "," in digits
+
+
+def _signs(match: re.Match[str]) -> list[tuple[int, bool]]:
     """Where the number begins with each thing before it, and whether it is negative then."""
-    negative = False
+    found, negative = [], False
     for part in ("inner", "before", "outer"):
         if match[part]:
             negative = negative or match[part] in "-\u2212"
-            yield match.start(part), negative
+            found.append((match.start(part), negative))
+    return found
 
 
-def _with_units(match: re.Match[str], value: int | Decimal, money: bool) -> Iterator[tuple[int, int | Decimal]]:
-    """Where the number ends with each thing after it, and its value then; a bare m is a metre unless it is money."""
+def _units(match: re.Match[str], money: bool) -> list[tuple[int, int]]:
+    """Where the number ends with each thing after it, and the power of ten that this multiplies by.
+
+    A bare m is a metre unless it is money.
+    """
+    found = []
     if match["exponent"]:
-        value = _scaled(value, int(match["exponent"]))
-        yield match.end("exponent"), value
+        found.append((match.end("exponent"), int(match["exponent"])))
     if match["percent"]:
-        yield match.end("percent"), value
+        found.append((match.end("percent"), 0))
     if match["scale"] and (match["scale"] != "m" or money):
-        value = _scaled(value, _SCALES[match["scale"].lower().lstrip(" \u00a0-")])
-        yield match.end("scale"), value
+        found.append((match.end("scale"), _SCALES[match["scale"].lower().lstrip(" \u00a0-")]))
     if match["after"]:
-        yield match.end("after"), value
+        found.append((match.end("after"), 0))
+    return found
+
+
+def _with(units: list[tuple[int, int]], value: int | Decimal) -> Iterator[tuple[int, int | Decimal]]:
+    """The ends of a number with its units, and its value with each."""
+    for end, power in units:
+        value = _scaled(value, power) if power else value
+        yield end, value
 
 
 def _scaled(value: int | Decimal, power: int) -> Decimal:
     return Decimal(value).scaleb(power, _EXACT)
+
+
+def _negated(value: int | Decimal) -> int | Decimal:
+    """With every digit, while a minus would round a decimal to 28 of them."""
+    return -value if isinstance(value, int) else value.copy_negate()
 
 
 def _terminates(bottom: int) -> bool:
@@ -211,7 +235,7 @@ def _terminates(bottom: int) -> bool:
     return bottom == 1
 
 
-def _json(value: int | Decimal, negative: bool = False) -> int | float:
+def _json(value: int | Decimal) -> int | float:
     """An int where it is whole, else the nearest float."""
-    number: int | float = int(value) if value == int(value) else float(value)
-    return -number if negative else number
+    whole = int(value)
+    return whole if whole == value else float(value)

@@ -15,7 +15,8 @@ _THOUSANDS = {"thousand": 10**3, "million": 10**6, "billion": 10**9}
 _WORD = "|".join(sorted([*_SMALL, "hundred", *_THOUSANDS], key=len, reverse=True))
 # A run of number words, joined by a space, a hyphen or "and"; "a" only before hundred, thousand and so on.
 _RUN = re.compile(
-    rf"\b(?:a(?= (?:hundred|thousand|million|billion)\b)|{_WORD})(?:(?: and |[ -])(?:{_WORD}))*\b", re.IGNORECASE
+    rf"(?=[abefhmnostz])\b(?:a(?= (?:hundred|thousand|million|billion)\b)|{_WORD})(?:(?: and |[ -])(?:{_WORD}))*\b",
+    re.IGNORECASE,
 )
 _TOKEN = re.compile(r"\w+")
 

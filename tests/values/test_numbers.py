@@ -150,3 +150,9 @@ def test_groups_by_spaces_are_read_together_and_apart():
 def test_values_are_json():
     values = [c.value for c in number_candidates(" ".join([*WHOLE, *NO_NUMBER, "9e99", "1e999"]))]
     assert json.loads(json.dumps(values, allow_nan=False)) == values
+
+
+def test_a_minus_keeps_every_digit():
+    digits = "1234567890123456789012345678901"
+    assert parse_number(f"-{digits} million") == -int(digits) * 10**6
+    assert parse_number(f"(${digits}.0)") == -int(digits)

@@ -110,6 +110,16 @@ def test_candidates_are_in_range_in_order_and_once(text):
         assert all(0 <= c.start < c.end <= len(text) for c in candidates)
 
 
+@given(_WRITTEN, _WRITTEN)
+@settings(max_examples=300, deadline=None)
+def test_a_line_is_read_as_if_it_stood_alone(one, other):
+    """Equal writing is read once for a whole text, so what came before must not change what a line holds."""
+    first, second = f"{one}\n", f"\n{other}"
+    moved = [(len(one) + c.start, len(one) + c.end, c.value) for c in number_candidates(second)]
+    alone = [(c.start, c.end, c.value) for c in number_candidates(first)]
+    assert [(c.start, c.end, c.value) for c in number_candidates(f"{one}\n{other}")] == alone + moved
+
+
 @given(texts)
 @settings(max_examples=300, deadline=None)
 def test_a_number_has_the_digits_that_are_written(text):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import pytest
 
 from deg_core.config import FillOptions
@@ -50,6 +52,20 @@ def test_a_leaf_chooses_its_grammar():
 def test_a_leaf_without_a_grammar_is_an_error():
     with pytest.raises(ValueError, match=r"extract\.span without a format"):
         find_candidates(leaf(type="string"), "text", FillOptions())
+
+
+@pytest.mark.parametrize("running", [True, False])
+def test_the_collector_is_left_as_it_was(running):
+    before = gc.isenabled()
+    try:
+        (gc.enable if running else gc.disable)()
+        assert find_candidates(leaf(type="number"), "5", FillOptions())
+        assert gc.isenabled() == running
+        with pytest.raises(KeyError):
+            format_candidates("text", "unknown")
+        assert gc.isenabled() == running
+    finally:
+        (gc.enable if before else gc.disable)()
 
 
 @pytest.mark.parametrize(("start", "end"), [(-1, 2), (2, 2), (3, 2)])
