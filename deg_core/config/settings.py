@@ -117,9 +117,38 @@ class TrainSettings(Settings):
     heads_only_steps: int = Field(0, ge=0, description="First steps that leave the backbone alone.")
     count_weight: float = Field(0.5, ge=0, description="Weight of the count loss.")
     anchor_weight: float = Field(1.0, ge=0, description="Weight of the loss of where array items start.")
+    anchor_count_weight: float = Field(
+        0.0, ge=0, description="Weight of the count loss of arrays whose items are named by their text."
+    )
     lm_weight: float = Field(1.0, ge=0, description="Weight of the generated text's loss.")
+    lm_kl_base: float = Field(
+        0.0, ge=0, description="Weight of how far generated text moves from the base model, KL(base || model)."
+    )
+    loss_gnorm_every: int = Field(
+        0, ge=0, description="Steps between logs of the trunk's gradient norm of each loss; 0 = never."
+    )
     decide_forks_per_field: int = Field(0, ge=0, description="Decide forks per schema field and record; 0 = all.")
-    record_fork_tokens: int = Field(1200, ge=0, description="Fork tokens of a record and draw; 0 = no cap.")
+    record_fork_tokens: int = Field(
+        1200, ge=0, description="Fork tokens of a record and draw; 0 = what budget_tokens leaves, at least half of it."
+    )
+    max_record_parts: int = Field(
+        0, ge=0, description="A record that the memory plan would cut into more parts trains some of its forks; 0 = all."
+    )
+    source_min_train: int = Field(
+        50, ge=0, description="Training records that a source needs to be drawn from; while none has as many, all are."
+    )
+    jev_frac: float = Field(
+        0.3, ge=0, le=1, description="Share of decision records among those drawn, where there are both kinds."
+    )
+    filler_frac: float = Field(
+        0.0, ge=0, le=1, description="Share of the short records that train inside unrelated text; 0 = none."
+    )
+    filler_max_tokens: int = Field(
+        16384, ge=128, description="Tokens of a record inside unrelated text at most; max_context_tokens holds as well."
+    )
+    filler_negative_frac: float = Field(
+        0.25, ge=0, le=1, description="Share of these whose text is unrelated altogether, so that arrays train empty."
+    )
     save_every: int = Field(50, ge=1, description="Steps between checkpoints.")
     nproc: int = Field(1, ge=1, description="Processes; more than one trains with ZeRO-2 under torchrun.")
     device: Literal["auto", "cpu", "cuda"] = Field(

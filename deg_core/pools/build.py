@@ -35,7 +35,7 @@ PART_BYTES = 16 << 20
 PARALLEL_BYTES = 8 << 20
 QUARANTINE = "quarantine.jsonl"
 SHOWN_REASONS = 3
-_NAMES = "annotations chunks decisions example examples guard lines parts places records schemas store"
+_NAMES = "anchors annotations chunks decisions example examples guard lines parts places records schemas store"
 _SOURCES = [f"pools/{name}.py" for name in _NAMES.split()]
 _MODEL_SOURCES = [f"model/{name}.py" for name in ("fork", "queries", "tokens")]
 
