@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
@@ -55,11 +55,25 @@ class SourceSettings(Settings):
     weight: float = Field(1.0, gt=0, description="Share of the draws, relative to the other sources.")
 
 
+class GroupSettings(Settings):
+    """A group of a manifest's sets."""
+
+    group: str = Field(min_length=1, description="Name of the group in the manifest.")
+    factor: float = Field(ge=0, description="What the proposed weights of its sets are multiplied with; 0 = left out.")
+
+
 class PoolSettings(Settings):
     """Records to examples in Arrow files."""
 
     sources: tuple[SourceSettings, ...] = Field(
-        (SourceSettings(records="own"),), min_length=1, description="Records files with their weights."
+        (SourceSettings(records="own"),),
+        description="Records files with their weights; where a manifest is named they are added to its sets.",
+    )
+    manifest: str = Field(
+        "", description="JSON file that lists records files: sets of path, group and proposed_weight."
+    )
+    groups: tuple[GroupSettings, ...] = Field(
+        (), description="Factors of the manifest's groups; a group that is not named here keeps its weights."
     )
     base: str = Field("smollm2-135m", description="Backbone whose tokenizer is used: a name or a local directory.")
     max_context_tokens: int = Field(
@@ -79,6 +93,22 @@ class PoolSettings(Settings):
     guard: tuple[str, ...] = Field(
         (), description="Evaluation records files; a record holding one of their contexts is left out and counted."
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _manifest_alone(cls, given: Any) -> Any:
+        """A manifest without sources of one's own means its sets alone."""
+        if isinstance(given, dict) and given.get("manifest") and "sources" not in given:
+            return given | {"sources": ()}
+        return given
+
+    @model_validator(mode="after")
+    def _some_source(self) -> PoolSettings:
+        if not self.sources and not self.manifest:
+            raise ValueError("pools.sources is empty and there is no manifest; name one or the other")
+        if self.groups and not self.manifest:
+            raise ValueError("pools.groups are of a manifest's sets; name the manifest")
+        return self
 
 
 class MemorySettings(Settings):
@@ -132,7 +162,9 @@ class TrainSettings(Settings):
         1200, ge=0, description="Fork tokens of a record and draw; 0 = what budget_tokens leaves, at least half of it."
     )
     max_record_parts: int = Field(
-        0, ge=0, description="A record that the memory plan would cut into more parts trains some of its forks; 0 = all."
+        0,
+        ge=0,
+        description="A record that the memory plan would cut into more parts trains some of its forks; 0 = all.",
     )
     source_min_train: int = Field(
         50, ge=0, description="Training records that a source needs to be drawn from; while none has as many, all are."

@@ -27,6 +27,7 @@ from deg_core.pools.chunks import build_chunks, to_chunks
 from deg_core.pools.guard import refuse_evaluation_only
 from deg_core.pools.lines import raw_lines
 from deg_core.pools.parts import Part, PartWriter, data_path, description_path, hash_range, reusable_parts
+from deg_core.pools.sets import all_sources
 from deg_core.pools.store import read_uids
 from deg_core.progress import Progress
 
@@ -43,8 +44,13 @@ _MODEL_SOURCES = [f"model/{name}.py" for name in ("fork", "queries", "tokens")]
 def build_pools(
     settings: PoolSettings, home: Home, progress: Progress, own_records: Path | None = None
 ) -> list[Manifest]:
-    """One pool a source, in the order of settings.sources; own_records: the records file that 'own' means."""
-    return [build_pool(source, settings, home, progress, own_records) for source in settings.sources]
+    """One pool a source, in the order of `all_sources`; own_records: the records file that 'own' means.
+
+    Every process of a run reads the same memory-mapped files and draws the records that it owns by uid, so there is no
+    pool of one rank to be built ahead; this step needs no accelerator itself. A run trains on the pools as they were
+    when it started: records that are appended meanwhile are read by the next build, so that a run can be repeated.
+    """
+    return [build_pool(source, settings, home, progress, own_records) for source in all_sources(settings)]
 
 
 def build_pool(

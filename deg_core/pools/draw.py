@@ -141,7 +141,9 @@ class Drawer:
             return []
         times = Counter(rng.choice(len(weights), CANDIDATES, p=weights / weights.sum()).tolist())
         rows = [
-            row for source, count in sorted(times.items()) for row in self._rows(source, shards[source].decisions, count, rng)
+            row
+            for source, count in sorted(times.items())
+            for row in self._rows(source, shards[source].decisions, count, rng)
         ]
         return [rows[index] for index in rng.permutation(len(rows))]
 
@@ -168,9 +170,7 @@ class Drawer:
                 break
         return run
 
-    def _prepared(
-        self, pool: Pool, example: Example, rng: np.random.Generator, counts: Counter[str]
-    ) -> Example | None:
+    def _prepared(self, pool: Pool, example: Example, rng: np.random.Generator, counts: Counter[str]) -> Example | None:
         counts["records"] = 1
         counts["decision_records"] = int(example.decision)
         if len(example.context) > self._max_context:
