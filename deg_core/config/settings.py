@@ -53,6 +53,11 @@ class SourceSettings(Settings):
 
     records: str = Field(min_length=1, description="Records file (JSON Lines), or 'own' for the generated documents.")
     weight: float = Field(1.0, gt=0, description="Share of the draws, relative to the other sources.")
+    filler: bool = Field(
+        True,
+        description="Whether its records may train inside unrelated text (train.filler_frac); no where other texts may "
+        "well hold what it asks for, such as names.",
+    )
 
 
 class GroupSettings(Settings):

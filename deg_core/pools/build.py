@@ -70,8 +70,8 @@ def build_pool(
     hash and only the rest is read; when it was rewritten the pool is built anew. A killed build continues.
     Both end with the same examples in the same order as a build in one go.
 
-    counts: read = kept + quarantined + guarded. The manifest's settings also hold what draws need (weight
-    and max_context_tokens) and what the checkpoint keeps (array_mode and anchor_min_tokens).
+    counts: read = kept + quarantined + guarded. The manifest's settings also hold what draws need (weight,
+    filler and max_context_tokens) and what the checkpoint keeps (array_mode and anchor_min_tokens).
     workers: builder processes, 0 = by the size of the work. part_bytes: source bytes after which a part ends.
 
     Raises InputError when the source cannot be used, and when more than max_bad_share of its records are
@@ -103,6 +103,7 @@ class _Build:
         self._shaping = {
             "records": _identity(records, home),
             "weight": source.weight,
+            "filler": source.filler,
             "base": settings.base,
             "max_context_tokens": settings.max_context_tokens,
             "guard": list(settings.guard),

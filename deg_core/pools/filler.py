@@ -18,6 +18,7 @@ from deg_core.pools.store import Pool
 
 BLANK_LINE = "\n\n"
 SEAM_TOKENS = 2
+SPARE_TOKENS = 16  # of words at the ends of a piece that are left out because they are cut
 LEAST_TOKENS = 64
 MOST_TRIES = 64
 _SPACE = re.compile(r"\s")
@@ -29,7 +30,7 @@ class Filler:
     The text is of training records of the same pools: never of a document that has a validation or test record, nor
     of the record's own (by doc_id and by the context itself). Pools hold no evaluation material. To be unrelated, a
     text's own record may share no field name with the record that it surrounds, for what the fields ask may be
-    answered in it too.
+    answered in it too. Sources of which any text may answer the questions are left out by their setting `filler`.
 
     most_tokens: of a built context. negative_share: of the records whose text takes the record's place.
     """
@@ -50,7 +51,7 @@ class Filler:
         context leaves no room, nothing unrelated is at hand, or what is built is too long or asks nothing.
         """
         least = len(example.context) + LEAST_TOKENS
-        if not example.line or least > self._most or not len(self._rows):
+        if not example.line or not pool.takes_filler or least > self._most or not len(self._rows):
             return None
         length = round(float(np.exp(rng.uniform(np.log(least), np.log(self._most)))))
         absent = rng.random() < self._negative_share
@@ -90,6 +91,7 @@ class Filler:
         names, own = _names(f.field for f in example.forks), _digest(example.context)
         pieces: list[str] = []
         used: set[int] = set()
+        tokens += SPARE_TOKENS
         tries = 0
         while tokens > 0:
             pick = int(rng.integers(len(self._rows)))
@@ -105,7 +107,10 @@ class Filler:
             used.add(pick)
             start = int(rng.integers(max(0, len(context) - tokens) + 1))
             piece = context[start : start + tokens]
-            pieces.append(self._tokens.decode(piece.tolist()).strip("\ufffd"))
+            text = self._tokens.decode(piece.tolist())
+            first = _space_at(text, 0) if start else 0
+            last = text.rfind(" ") if start + len(piece) < len(context) else len(text)
+            pieces.append(text[first:last].strip())
             tokens -= len(piece)
         return BLANK_LINE.join(pieces)
 
@@ -120,7 +125,11 @@ def _space_from(text: str, starts: np.ndarray, token: int) -> int:
     """The first place from a token on where a word may end: 0 for the first token."""
     if not 0 < token < len(starts):
         return len(text) if token else 0
-    found = _SPACE.search(text, int(starts[token]))
+    return _space_at(text, int(starts[token]))
+
+
+def _space_at(text: str, start: int) -> int:
+    found = _SPACE.search(text, start)
     return found.start() if found else len(text)
 
 

@@ -18,13 +18,14 @@ FORBIDDEN = "eval_only_never_train"
 
 
 class RecordSet(BaseModel):
-    """One records file; path: relative to the manifest's folder, or absolute."""
+    """One records file; path: relative to the manifest's folder, or absolute. filler: as of SourceSettings."""
 
     model_config = ConfigDict(allow_inf_nan=False)
 
     path: str = Field(min_length=1)
     group: str = ""
     proposed_weight: float = Field(1.0, ge=0)
+    filler: bool = True
 
 
 class SetManifest(BaseModel):
@@ -49,8 +50,12 @@ def all_sources(settings: PoolSettings) -> tuple[SourceSettings, ...]:
     named = [*sets.values(), *(source.records for source in settings.sources)]
     for records in named:
         _refuse_forbidden(records, manifest, path)
-    weighted = [(sets[s.path], s.proposed_weight * factors.get(s.group, 1.0)) for s in manifest.sets]
-    chosen = [SourceSettings(records=records, weight=weight) for records, weight in weighted if weight > 0]
+    weighted = [(entry, entry.proposed_weight * factors.get(entry.group, 1.0)) for entry in manifest.sets]
+    chosen = [
+        SourceSettings(records=sets[entry.path], weight=weight, filler=entry.filler)
+        for entry, weight in weighted
+        if weight > 0
+    ]
     if not settings.sources and not chosen:
         raise InputError(f"{path}: no set has a weight above 0, and there is no other source")
     return (*settings.sources, *chosen)

@@ -198,6 +198,11 @@ class Pool:
         """How its queries name array items."""
         return Addressing(self.manifest.settings["array_mode"], self.manifest.settings["anchor_min_tokens"])
 
+    @property
+    def takes_filler(self) -> bool:
+        """Whether its records may train inside unrelated text."""
+        return bool(self.manifest.settings.get("filler", True))
+
     def example(self, index: int) -> Example:
         """The example at an index, in arrays of its own; raises IndexError out of range."""
         batch, row = self._at(index)

@@ -187,6 +187,28 @@ def test_a_text_is_not_used_twice_and_nothing_is_made_up(tokens, open_pools):
     assert all(alone.build(cases, cases.example(0), np.random.default_rng(seed)) is None for seed in range(5))
 
 
+def test_sources_can_be_kept_out(tokens, base, home, tmp_path):
+    """Their records train as they are; their text may surround others."""
+    sources = []
+    for name, records, filler in (("cases", CASES, False), ("notes", NOTES, True)):
+        (tmp_path / name).write_bytes(to_lines(records))
+        sources.append(SourceSettings(records=str(tmp_path / name), filler=filler))
+    built_pools = build_pools(PoolSettings(sources=sources, base=str(base)), home, Silent())
+    cases, notes = (Pool.open(manifest.path) for manifest in built_pools)
+    filler = Filler([cases, notes], tokens, LIMIT, 0.0)
+    assert all(filler.build(cases, cases.example(n), np.random.default_rng(n)) is None for n in range(5))
+    found = [filler.build(notes, notes.example(n), np.random.default_rng(n)) for n in range(20)]
+    assert any(answer and "Case" in text_of(tokens, answer[0].context) for answer in found)
+
+
+def test_words_stay_whole(tokens, open_pools):
+    cases, notes = open_pools(CASES, NOTES)
+    filler = Filler([cases, notes], tokens, LIMIT, 0.0)
+    words = {word for record in (*CASES, *NOTES) for word in record["context"].split()}
+    for seed in range(40):
+        assert set(text_of(tokens, built(cases, filler, 0, seed)[0].context).split()) <= words
+
+
 def test_draws_with_filler_are_pure_and_counted(tokens, open_pools):
     cases, notes = open_pools(CASES, NOTES)
     settings = TrainSettings(budget_tokens=3000, filler_frac=0.5, filler_max_tokens=600, source_min_train=0)
