@@ -21,6 +21,7 @@ SEAM_TOKENS = 2
 SPARE_TOKENS = 16  # of words at the ends of a piece that are left out because they are cut
 LEAST_TOKENS = 64
 MOST_TRIES = 64
+LONGEST_WORD = 40
 _SPACE = re.compile(r"\s")
 
 
@@ -108,29 +109,40 @@ class Filler:
             start = int(rng.integers(max(0, len(context) - tokens) + 1))
             piece = context[start : start + tokens]
             text = self._tokens.decode(piece.tolist())
-            first = _space_at(text, 0) if start else 0
-            last = text.rfind(" ") if start + len(piece) < len(context) else len(text)
-            pieces.append(text[first:last].strip())
+            first = _first_space(text) if start else 0
+            last = _last_space(text) if start + len(piece) < len(context) else len(text)
+            pieces.append(text[first:last].strip().strip("\ufffd"))
             tokens -= len(piece)
         return BLANK_LINE.join(pieces)
 
     def _cut(self, text: str, middle: int, end: int) -> tuple[str, str]:
         """Of a text's first `end` tokens those before token `middle` and the others, cut between words."""
         starts = self._tokens.encode_context(text).starts
-        half, whole = (_space_from(text, starts, token) for token in (middle, end))
+        half, whole = (_place_of(text, starts, token) for token in (middle, end))
         return text[:half].strip(), text[half:whole].strip()
 
 
-def _space_from(text: str, starts: np.ndarray, token: int) -> int:
-    """The first place from a token on where a word may end: 0 for the first token."""
+def _place_of(text: str, starts: np.ndarray, token: int) -> int:
+    """The first place from a token on where a word ends: 0 for the first token."""
     if not 0 < token < len(starts):
         return len(text) if token else 0
-    return _space_at(text, int(starts[token]))
+    return _word_end(text, int(starts[token]))
 
 
-def _space_at(text: str, start: int) -> int:
-    found = _SPACE.search(text, start)
-    return found.start() if found else len(text)
+def _word_end(text: str, start: int) -> int:
+    """The white space that follows a place, or the place itself where writing goes on without any."""
+    found = _SPACE.search(text, start, start + LONGEST_WORD)
+    return found.start() if found else start if start + LONGEST_WORD < len(text) else len(text)
+
+
+def _first_space(text: str) -> int:
+    found = _SPACE.search(text, 0, LONGEST_WORD)
+    return found.start() if found else 0
+
+
+def _last_space(text: str) -> int:
+    place = text.rfind(" ", len(text) - LONGEST_WORD)
+    return place if place > 0 else len(text)
 
 
 def _names(pointers: Iterable[str]) -> set[str]:

@@ -209,6 +209,17 @@ def test_words_stay_whole(tokens, open_pools):
         assert set(text_of(tokens, built(cases, filler, 0, seed)[0].context).split()) <= words
 
 
+def test_writing_without_spaces_is_cut_between_characters(tokens, open_pools):
+    text = "".join(chr(0x4E00 + number * 37 % 2000) for number in range(400))
+    sources = [CASES, [note(n, context=text[n:] + "owls", spans={"/topic": [400 - n, 404 - n]}) for n in range(5)]]
+    cases, notes = open_pools(*sources)
+    filler = Filler([cases, notes], tokens, LIMIT, 0.0)
+    for seed in range(30):
+        before, own, after = text_of(tokens, built(cases, filler, 0, seed)[0].context).partition(CASES[0]["context"])
+        around = (before + after).replace("owls", "").split()
+        assert own and around and all(piece in text for piece in around)
+
+
 def test_draws_with_filler_are_pure_and_counted(tokens, open_pools):
     cases, notes = open_pools(CASES, NOTES)
     settings = TrainSettings(budget_tokens=3000, filler_frac=0.5, filler_max_tokens=600, source_min_train=0)
