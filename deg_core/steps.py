@@ -176,8 +176,10 @@ def _champion_or_shipped(home: Home) -> Path | None:
 
 def record_files(settings: PoolSettings, data: Path | None) -> list[Path]:
     """The records files of the pools' sources; data: the artifact that 'own' means, needed where one is."""
+    from deg_core.pools.sets import all_sources
+
     own = data / "records.jsonl" if data else Path(OWN)
-    return [own if source.records == OWN else Path(source.records) for source in settings.sources]
+    return [own if source.records == OWN else Path(source.records) for source in all_sources(settings)]
 
 
 def uses_own(settings: PoolSettings | FillSettings) -> bool:

@@ -34,6 +34,10 @@ RecordsOption = Annotated[
     list[str] | None,
     typer.Option("--records", help="Records file with its weight, PATH or PATH:WEIGHT; repeatable (default: own)."),
 ]
+ManifestOption = Annotated[
+    Path | None,
+    typer.Option("--manifest", help="JSON file that lists records files with their weights; --records are added."),
+]
 CheckpointOption = Annotated[
     Path | None, typer.Option("--checkpoint", help="Checkpoint folder (default: of the newest calibration or run).")
 ]
@@ -75,6 +79,7 @@ def memory(settings: MemorySettings, home: HomeOption = None) -> None:
 def train(
     settings: TrainSettings,
     records: RecordsOption = None,
+    manifest: ManifestOption = None,
     memory: Annotated[Path | None, typer.Option("--memory", help="Artifact of `deg memory`; none = analytic.")] = None,
     arrays: Annotated[
         ArrayMode | None,
@@ -85,7 +90,7 @@ def train(
     """Train on the pools of the records files; a run that was stopped goes on where it was."""
     place = home_of(home)
     shape = steps.pools_for_training(settings, place, arrays)
-    folders = [pool.path for pool in _pools(place, with_records(shape, records))]
+    folders = [pool.path for pool in _pools(place, with_records(shape, records, manifest))]
     report(steps.train(settings, place, Terminal(), pools=folders, memory=memory))
 
 
@@ -93,12 +98,13 @@ def calibrate(
     settings: CalibrateSettings,
     checkpoint: CheckpointOption = None,
     records: RecordsOption = None,
+    manifest: ManifestOption = None,
     home: HomeOption = None,
 ) -> None:
     """Find one temperature per head kind on validation records."""
     place = home_of(home)
     found = checkpoint or checkpoint_of(steps.newest(place, "runs", "deg train"))
-    folders = [pool.path for pool in _pools(place, with_records(steps.pools_like(found), records))]
+    folders = [pool.path for pool in _pools(place, with_records(steps.pools_like(found), records, manifest))]
     report(steps.calibrate(settings, place, Terminal(), checkpoint=found, pools=folders))
 
 
@@ -164,8 +170,10 @@ def report(manifest: Manifest) -> None:
     typer.echo(manifest.path)
 
 
-def with_records(settings: PoolSettings, records: list[str] | None) -> PoolSettings:
-    """Pool settings whose sources are the --records options, where there are any."""
+def with_records(settings: PoolSettings, records: list[str] | None, manifest: Path | None = None) -> PoolSettings:
+    """Pool settings whose sources are the --records options and the manifest's sets, where there are any."""
+    if manifest:
+        settings = settings.model_copy(update={"sources": (), "manifest": str(manifest)})
     if not records:
         return settings
     return settings.model_copy(update={"sources": tuple(_source(text) for text in records)})

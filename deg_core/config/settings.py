@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
@@ -53,13 +53,32 @@ class SourceSettings(Settings):
 
     records: str = Field(min_length=1, description="Records file (JSON Lines), or 'own' for the generated documents.")
     weight: float = Field(1.0, gt=0, description="Share of the draws, relative to the other sources.")
+    filler: bool = Field(
+        True,
+        description="Whether its records may train inside unrelated text (train.filler_frac); no where other texts may "
+        "well hold what it asks for, such as names.",
+    )
+
+
+class GroupSettings(Settings):
+    """A group of a manifest's sets."""
+
+    group: str = Field(min_length=1, description="Name of the group in the manifest.")
+    factor: float = Field(ge=0, description="What the proposed weights of its sets are multiplied with; 0 = left out.")
 
 
 class PoolSettings(Settings):
     """Records to examples in Arrow files."""
 
     sources: tuple[SourceSettings, ...] = Field(
-        (SourceSettings(records="own"),), min_length=1, description="Records files with their weights."
+        (SourceSettings(records="own"),),
+        description="Records files with their weights; where a manifest is named they are added to its sets.",
+    )
+    manifest: str = Field(
+        "", description="JSON file that lists records files: sets of path, group and proposed_weight."
+    )
+    groups: tuple[GroupSettings, ...] = Field(
+        (), description="Factors of the manifest's groups; a group that is not named here keeps its weights."
     )
     base: str = Field("smollm2-135m", description="Backbone whose tokenizer is used: a name or a local directory.")
     max_context_tokens: int = Field(
@@ -79,6 +98,22 @@ class PoolSettings(Settings):
     guard: tuple[str, ...] = Field(
         (), description="Evaluation records files; a record holding one of their contexts is left out and counted."
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _manifest_alone(cls, given: Any) -> Any:
+        """A manifest without sources of one's own means its sets alone."""
+        if isinstance(given, dict) and given.get("manifest") and "sources" not in given:
+            return given | {"sources": ()}
+        return given
+
+    @model_validator(mode="after")
+    def _some_source(self) -> PoolSettings:
+        if not self.sources and not self.manifest:
+            raise ValueError("pools.sources is empty and there is no manifest; name one or the other")
+        if self.groups and not self.manifest:
+            raise ValueError("pools.groups are of a manifest's sets; name the manifest")
+        return self
 
 
 class MemorySettings(Settings):
@@ -117,9 +152,40 @@ class TrainSettings(Settings):
     heads_only_steps: int = Field(0, ge=0, description="First steps that leave the backbone alone.")
     count_weight: float = Field(0.5, ge=0, description="Weight of the count loss.")
     anchor_weight: float = Field(1.0, ge=0, description="Weight of the loss of where array items start.")
+    anchor_count_weight: float = Field(
+        0.0, ge=0, description="Weight of the count loss of arrays whose items are named by their text."
+    )
     lm_weight: float = Field(1.0, ge=0, description="Weight of the generated text's loss.")
+    lm_kl_base: float = Field(
+        0.0, ge=0, description="Weight of how far generated text moves from the base model, KL(base || model)."
+    )
+    loss_gnorm_every: int = Field(
+        0, ge=0, description="Steps between logs of the trunk's gradient norm of each loss; 0 = never."
+    )
     decide_forks_per_field: int = Field(0, ge=0, description="Decide forks per schema field and record; 0 = all.")
-    record_fork_tokens: int = Field(1200, ge=0, description="Fork tokens of a record and draw; 0 = no cap.")
+    record_fork_tokens: int = Field(
+        1200, ge=0, description="Fork tokens of a record and draw; 0 = what budget_tokens leaves, at least half of it."
+    )
+    max_record_parts: int = Field(
+        0,
+        ge=0,
+        description="A record that the memory plan would cut into more parts trains some of its forks; 0 = all.",
+    )
+    source_min_train: int = Field(
+        50, ge=0, description="Training records that a source needs to be drawn from; while none has as many, all are."
+    )
+    jev_frac: float = Field(
+        0.3, ge=0, le=1, description="Share of decision records among those drawn, where there are both kinds."
+    )
+    filler_frac: float = Field(
+        0.0, ge=0, le=1, description="Share of the short records that train inside unrelated text; 0 = none."
+    )
+    filler_max_tokens: int = Field(
+        16384, ge=128, description="Tokens of a record inside unrelated text at most; max_context_tokens holds as well."
+    )
+    filler_negative_frac: float = Field(
+        0.25, ge=0, le=1, description="Share of these whose text is unrelated altogether, so that arrays train empty."
+    )
     save_every: int = Field(50, ge=1, description="Steps between checkpoints.")
     nproc: int = Field(1, ge=1, description="Processes; more than one trains with ZeRO-2 under torchrun.")
     device: Literal["auto", "cpu", "cuda"] = Field(

@@ -15,15 +15,17 @@ Span = tuple[int, int]
 Region = tuple[int, int]
 
 
-def gold_regions(record: Record, context: ContextTokens) -> dict[str, list[Region]]:
+def gold_regions(record: Record, context: ContextTokens, offset: int = 0) -> dict[str, list[Region]]:
     """For every array instance whose items all have a place, in ascending order: each item's region in tokens.
 
+    offset: code points that stand before the record's own context.
     An item's anchor is the first token of its earliest span that no sibling shares, else of its earliest
     span. An array with an item that has no span, or with items out of order or outside their enclosing item, is
     left out.
     """
     found: dict[str, list[Region]] = {}
-    spans = {pointer: places[0] for pointer, places in record.annotations.spans.items() if places}
+    first = {pointer: places[0] for pointer, places in record.annotations.spans.items() if places}
+    spans = {pointer: (start + offset, end + offset) for pointer, (start, end) in first.items()}
     for array, indices in array_instances(record.plan, record.lengths):
         pointer = concrete(array.path, indices)
         low, high = _enclosing_region(array.path, indices, found) or (0, len(context))

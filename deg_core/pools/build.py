@@ -27,6 +27,7 @@ from deg_core.pools.chunks import build_chunks, to_chunks
 from deg_core.pools.guard import refuse_evaluation_only
 from deg_core.pools.lines import raw_lines
 from deg_core.pools.parts import Part, PartWriter, data_path, description_path, hash_range, reusable_parts
+from deg_core.pools.sets import all_sources
 from deg_core.pools.store import read_uids
 from deg_core.progress import Progress
 
@@ -35,7 +36,7 @@ PART_BYTES = 16 << 20
 PARALLEL_BYTES = 8 << 20
 QUARANTINE = "quarantine.jsonl"
 SHOWN_REASONS = 3
-_NAMES = "annotations chunks decisions example examples guard lines parts places records schemas store"
+_NAMES = "anchors annotations chunks decisions example examples guard lines parts places records schemas store"
 _SOURCES = [f"pools/{name}.py" for name in _NAMES.split()]
 _MODEL_SOURCES = [f"model/{name}.py" for name in ("fork", "queries", "tokens")]
 
@@ -43,8 +44,13 @@ _MODEL_SOURCES = [f"model/{name}.py" for name in ("fork", "queries", "tokens")]
 def build_pools(
     settings: PoolSettings, home: Home, progress: Progress, own_records: Path | None = None
 ) -> list[Manifest]:
-    """One pool a source, in the order of settings.sources; own_records: the records file that 'own' means."""
-    return [build_pool(source, settings, home, progress, own_records) for source in settings.sources]
+    """One pool a source, in the order of `all_sources`; own_records: the records file that 'own' means.
+
+    Every process of a run reads the same memory-mapped files and draws the records that it owns by uid, so there is no
+    pool of one rank to be built ahead; this step needs no accelerator itself. A run trains on the pools as they were
+    when it started: records that are appended meanwhile are read by the next build, so that a run can be repeated.
+    """
+    return [build_pool(source, settings, home, progress, own_records) for source in all_sources(settings)]
 
 
 def build_pool(
@@ -64,8 +70,8 @@ def build_pool(
     hash and only the rest is read; when it was rewritten the pool is built anew. A killed build continues.
     Both end with the same examples in the same order as a build in one go.
 
-    counts: read = kept + quarantined + guarded. The manifest's settings also hold what draws need (weight
-    and max_context_tokens) and what the checkpoint keeps (array_mode and anchor_min_tokens).
+    counts: read = kept + quarantined + guarded. The manifest's settings also hold what draws need (weight,
+    filler and max_context_tokens) and what the checkpoint keeps (array_mode and anchor_min_tokens).
     workers: builder processes, 0 = by the size of the work. part_bytes: source bytes after which a part ends.
 
     Raises InputError when the source cannot be used, and when more than max_bad_share of its records are
@@ -97,6 +103,7 @@ class _Build:
         self._shaping = {
             "records": _identity(records, home),
             "weight": source.weight,
+            "filler": source.filler,
             "base": settings.base,
             "max_context_tokens": settings.max_context_tokens,
             "guard": list(settings.guard),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from deg_core.pools.example import Fork
+from deg_core.pools.example import Example, Fork
 
 DECIDE_KINDS = ("choice", "score", "noul")
 
@@ -42,6 +42,21 @@ def cap_forks(forks: Sequence[Fork], room_tokens: int, rng: np.random.Generator)
             break
         kept.add(int(index))
     return [fork for index, fork in enumerate(forks) if index in kept]
+
+
+def cap_parts(example: Example, most: int, parts_of: Callable[[Example], int], rng: np.random.Generator) -> list[Fork]:
+    """Forks of an example that parts_of says can run in at most so many parts, a random subset as of cap_forks.
+
+    Where count forks alone take more parts they stay all the same.
+    """
+    forks = example.forks
+    while (parts := parts_of(replace(example, forks=forks))) > most:
+        room = sum(len(fork.ids) for fork in forks) * most // parts
+        kept = cap_forks(forks, max(room, 1), rng)
+        if len(kept) == len(forks):
+            break
+        forks = kept
+    return forks
 
 
 def shuffle_options(fork: Fork, rng: np.random.Generator) -> Fork:

@@ -85,6 +85,8 @@ class ChunkBuilder:
             reason = f"/context: holds the context of evaluation record {held!r}"
             return Entry(record.line, record.offset, record.uid, "guarded", reason)
         example, left_out = build_example(record, self._tokens, self._addressing)
+        if not example.decision:
+            example.line = raw.data or b""
         examples.append(example)
         return Entry(record.line, record.offset, record.uid, "kept", figures=_figures(example, left_out))
 

@@ -39,13 +39,19 @@ class Fork(ForkTokens):
 
 @dataclass
 class Example:
-    """One record in tokens. context: int32 [T], without the trunk's prefix and suffix."""
+    """One record in tokens. context: int32 [T], without the trunk's prefix and suffix.
+
+    decision: whether it is a decision record. line: the record as it was read, from which it can be built again in other
+    text; empty for decision records.
+    """
 
     uid: str
     split: str
     doc_id: str
     context: np.ndarray
     forks: list[Fork]
+    decision: bool = False
+    line: bytes = b""
 
     @property
     def tokens(self) -> int:

@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 
 from deg_core.contract.outcome import outcome_index
-from deg_core.contract.plan import FieldPlan, Path
-from deg_core.contract.pointer import concrete, read_value
+from deg_core.contract.plan import ITEM, FieldPlan, Path
+from deg_core.contract.pointer import concrete, folded, read_value
 from deg_core.contract.query import known_values, option_texts
-from deg_core.contract.walk import array_instances, enclosing_items, known_of
+from deg_core.contract.walk import array_instances, enclosing_items, known_of, placed_arrays
 from deg_core.model.fork import MAX_COUNT, ForkTokens
 from deg_core.model.queries import Addressing, DocumentQueries
 from deg_core.model.tokens import ContextTokens, Tokens
 from deg_core.pools.anchors import gold_regions
-from deg_core.pools.annotations import Span
+from deg_core.pools.annotations import Annotations, Span
 from deg_core.pools.decisions import Question
 from deg_core.pools.example import Example, Fork
 from deg_core.pools.places import Places
@@ -29,25 +29,51 @@ BY_NUMBER = Addressing()
 
 
 def build_example(
-    record: Record | DecisionRecord, tokens: Tokens, addressing: Addressing = BY_NUMBER
+    record: Record | DecisionRecord,
+    tokens: Tokens,
+    addressing: Addressing = BY_NUMBER,
+    before: str = "",
+    after: str = "",
 ) -> tuple[Example, Counter[str]]:
     """The example of a record, and how many forks of it were left out, by reason.
 
+    before, after: other text around the context of a record that is no decision record; values are looked for in the
+    record's own.
     Reasons: no_span (a value whose place is not known), no_gold (a decide field without a value),
     no_text, judged_out, count_out_of_bounds, beyond_count (leaves of items past the MAX_COUNT-th, where items are named
     by number), no_place (anchored arrays with an item whose place is not known, and their leaves) and no_label
     (questions of decision records).
     """
-    context = tokens.encode_context(record.context)
+    context = tokens.encode_context(before + record.context + after)
+    decision = isinstance(record, DecisionRecord)
     if isinstance(record, DecisionRecord):
         forks = [_question_fork(question, record.context, context, tokens) for question in record.questions]
         left_out = Counter(no_label=record.skipped)
     else:
-        builder = _Builder(record, tokens, context, addressing.by_place(len(context)))
+        builder = _Builder(record, tokens, context, addressing.by_place(len(context)), before, after)
         forks = [*builder.counts(), *builder.leaves()]
         left_out = builder.left_out
-    example = Example(uid=record.uid, split=record.split, doc_id=record.doc_id, context=context.ids, forks=forks)
-    return example, +left_out
+    return Example(record.uid, record.split, record.doc_id, context.ids, forks, decision), +left_out
+
+
+def build_absent(record: Record, text: str, tokens: Tokens, addressing: Addressing = BY_NUMBER) -> Example:
+    """The record's queries about a text that has nothing to do with it, as far as that says what is right.
+
+    Top-level arrays that hold copied values and may be empty have no item there; nothing else is asked.
+    """
+    arrays = [array for array in record.plan.arrays if ITEM not in array.path]
+    empty = replace(
+        record,
+        context=text,
+        lengths={concrete(array.path): 0 for array in arrays},
+        leaves={},
+        annotations=Annotations(),
+    )
+    context = tokens.encode_context(text)
+    placed = {folded(path) for path in placed_arrays(record.plan)}
+    counts = _Builder(empty, tokens, context, addressing.by_place(len(context))).counts()
+    forks = [fork for fork in counts if fork.field in placed]
+    return Example(record.uid, record.split, record.doc_id, context.ids, forks)
 
 
 def _question_fork(question: Question, text: str, context: ContextTokens, tokens: Tokens) -> Fork:
@@ -65,16 +91,20 @@ def _leaf_fork(asked: ForkTokens, field: FieldPlan, tokens: Tokens, **target: An
 
 
 class _Builder:
-    """The forks of one record; left_out counts those that cannot train."""
+    """The forks of one record; left_out counts those that cannot train. context: with the text before and after it."""
 
-    def __init__(self, record: Record, tokens: Tokens, context: ContextTokens, by_place: bool):
+    def __init__(
+        self, record: Record, tokens: Tokens, context: ContextTokens, by_place: bool, before: str = "", after: str = ""
+    ):
         self.left_out: Counter[str] = Counter()
         self._record = record
         self._tokens = tokens
         self._context = context
         self._places = Places(record.context)
-        self._queries = DocumentQueries(tokens, record.plan, record.context, context, by_place)
-        self._queries.regions |= gold_regions(record, context)
+        self._offset = len(before)
+        text = before + record.context + after
+        self._queries = DocumentQueries(tokens, record.plan, text, context, by_place)
+        self._queries.regions |= gold_regions(record, context, self._offset)
 
     def counts(self) -> Iterator[Fork]:
         """One fork an array instance that can train: a one-hot of its length over the admissible ones."""
@@ -157,8 +187,8 @@ class _Builder:
         elif pointer in annotations.repeated and weights is None:
             spans += self._places.find(field, value, unique=False)
         ranges: dict[tuple[int, int], float] = {}
-        for index, span in enumerate(spans):
-            covered = self._context.cover(*span)
+        for index, (start, end) in enumerate(spans):
+            covered = self._context.cover(start + self._offset, end + self._offset)
             if covered is not None:
                 ranges[covered] = ranges.get(covered, 0.0) + (weights[index] if weights else 0.0)
         soft = np.asarray(list(ranges.values()) if weights else [], np.float32)

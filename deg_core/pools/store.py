@@ -46,6 +46,8 @@ SCHEMA = pa.schema(
         ("tokens", pa.int32()),
         ("context_tokens", pa.int32()),
         ("fork_count", pa.int32()),
+        ("decision", pa.bool_()),
+        ("line", pa.binary()),
         ("context", _INTS),
         ("forks", pa.list_(FORK_TYPE)),
     ]
@@ -80,6 +82,8 @@ def to_batch(examples: Sequence[Example]) -> pa.RecordBatch:
         pa.array([example.tokens for example in examples], pa.int32()),
         pa.array([len(example.context) for example in examples], pa.int32()),
         pa.array([len(example.forks) for example in examples], pa.int32()),
+        pa.array([example.decision for example in examples], pa.bool_()),
+        pa.array([example.line for example in examples], pa.binary()),
         _lists([example.context for example in examples], np.int32),
         pa.ListArray.from_arrays(_offsets([len(example.forks) for example in examples]), structs),
     ]
@@ -111,6 +115,7 @@ class _Batch:
 
     def __init__(self, batch: pa.RecordBatch):
         self._uid, self._split, self._doc_id = (batch.column(name) for name in ("uid", "split", "doc_id"))
+        self._decision, self._line = batch.column("decision"), batch.column("line")
         self._context = _ListColumn(batch.column("context"))
         forks = batch.column("forks")
         self._fork_offsets = forks.offsets.to_numpy()
@@ -125,7 +130,16 @@ class _Batch:
             doc_id=self._doc_id[row].as_py(),
             context=self._context.row(row).copy(),
             forks=[self._read_fork(i) for i in range(self._fork_offsets[row], self._fork_offsets[row + 1])],
+            decision=self._decision[row].as_py(),
+            line=self._line[row].as_py(),
         )
+
+    def context(self, row: int) -> np.ndarray:
+        return self._context.row(row)
+
+    def fields(self, row: int) -> list[str]:
+        first, end = int(self._fork_offsets[row]), int(self._fork_offsets[row + 1])
+        return self._fork["field"].slice(first, end - first).unique().to_pylist()
 
     def _read_fork(self, index: int) -> Fork:
         scalar = {name: self._fork[name][index].as_py() for name in self._fork if name not in self._lists}
@@ -157,7 +171,8 @@ class Pool:
     """A finished pool: examples in the order of their source file, read one at a time.
 
     manifest: as written by the builder. lengths: int32 [n], context and fork tokens of each example.
-    context_lengths: int32 [n]. fork_counts: int32 [n]. splits, uids: str, length n.
+    context_lengths: int32 [n]. fork_counts: int32 [n]. decisions: bool [n], which are decision records.
+    splits, uids, doc_ids: str, length n.
     """
 
     def __init__(self, manifest: Manifest):
@@ -183,14 +198,33 @@ class Pool:
         """How its queries name array items."""
         return Addressing(self.manifest.settings["array_mode"], self.manifest.settings["anchor_min_tokens"])
 
+    @property
+    def takes_filler(self) -> bool:
+        """Whether its records may train inside unrelated text."""
+        return bool(self.manifest.settings.get("filler", True))
+
     def example(self, index: int) -> Example:
         """The example at an index, in arrays of its own; raises IndexError out of range."""
+        batch, row = self._at(index)
+        return batch.example(row)
+
+    def context(self, index: int) -> np.ndarray:
+        """Its context alone, int32 [T], a view of the file."""
+        batch, row = self._at(index)
+        return batch.context(row)
+
+    def fields(self, index: int) -> list[str]:
+        """The pointers of the fields that it asks about, array indices as '*', each once."""
+        batch, row = self._at(index)
+        return batch.fields(row)
+
+    def _at(self, index: int) -> tuple[_Batch, int]:
         if not 0 <= index < len(self):
             raise IndexError(f"example {index} of a pool of {len(self)}")
         at = bisect_right(self._first_rows, index) - 1
         if at not in self._readers:
             self._readers[at] = _Batch(self._batches[at])
-        return self._readers[at].example(index - int(self._first_rows[at]))
+        return self._readers[at], index - int(self._first_rows[at])
 
     @cached_property
     def lengths(self) -> np.ndarray:
@@ -205,12 +239,21 @@ class Pool:
         return self._numbers("fork_count")
 
     @cached_property
+    def decisions(self) -> np.ndarray:
+        columns = [batch.column("decision").to_numpy(zero_copy_only=False) for batch in self._batches]
+        return np.concatenate(columns) if columns else np.zeros(0, bool)
+
+    @cached_property
     def splits(self) -> list[str]:
         return self._texts("split")
 
     @cached_property
     def uids(self) -> list[str]:
         return self._texts("uid")
+
+    @cached_property
+    def doc_ids(self) -> list[str]:
+        return self._texts("doc_id")
 
     def _numbers(self, name: str) -> np.ndarray:
         columns = [batch.column(name).to_numpy() for batch in self._batches]

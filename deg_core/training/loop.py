@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -18,15 +18,17 @@ from deg_core.contract.errors import DegError, InputError
 from deg_core.model.bases import base_hash
 from deg_core.model.checkpoint import CheckpointMeta, save_checkpoint
 from deg_core.model.model import pick_device, pick_dtype
-from deg_core.pools.draw import Drawer
+from deg_core.pools.draw import COUNTS, Drawer
 from deg_core.pools.example import Example
 from deg_core.pools.store import Pool
 from deg_core.training.job import TrainJob
+from deg_core.training.losses import LM_KL_BASE, MONITORED
 from deg_core.training.memory import GIB, MemoryPlan, measured_peak, training_plan
+from deg_core.training.norms import loss_norms
 from deg_core.training.optimizer import Master, NonFiniteGradientError, Optimizer, OptimizerOptions, ParameterGroup
 from deg_core.training.parts import Part
 from deg_core.training.resume import Point, checkpoint_folder, complete, last_point, load_rank_state, save_state
-from deg_core.training.setup import build_network, trainable_groups
+from deg_core.training.setup import build_network, part_runner, trainable_groups
 from deg_core.training.step import StepAbandoned, StepResult, release_memory, run_step, step_counts
 from deg_core.training.zero import ZeroMaster
 
@@ -83,10 +85,19 @@ class Trainer:
         start = checkpoint_folder(job.folder, self.point.step) if self.point else job.init
         self.network = build_network(settings, job.base, start, self.home, device, pick_dtype(settings.dtype, device))
         pools = [(Pool.open(folder), weight) for folder, weight in job.pools]
-        self.drawer = Drawer(pools, settings, job.max_context_tokens, draw_seed(settings.seed, job.init))
+        self.drawer = Drawer(
+            pools,
+            settings,
+            job.max_context_tokens,
+            draw_seed(settings.seed, job.init),
+            self.network.tokens,
+            lambda example: len(self.plan.plan([example])),
+        )
+        self.run_part = part_runner(self.network, settings, job.base)
         release_memory()
         self.plan: MemoryPlan = training_plan(job.memory, self.network, settings, self.ranks.world)
         groups = trainable_groups(self.network, settings)
+        self.trunk_tensors = len(groups[0].tensors)
         options = OptimizerOptions(settings.steps, settings.warmup_steps, clip_norm=settings.clip_norm)
         self.master = self._optimizer(groups, options)
         self.weights = {
@@ -94,7 +105,10 @@ class Trainer:
             "extract": 1.0,
             "count": settings.count_weight,
             "anchor": settings.anchor_weight,
+            "anchor_count": settings.anchor_count_weight,
             "lm": settings.lm_weight,
+            LM_KL_BASE: settings.lm_kl_base,
+            **dict.fromkeys(MONITORED, 0.0),
         }
         self.meta = CheckpointMeta(
             base=settings.base,
@@ -148,21 +162,35 @@ class Trainer:
         for redraw in range(self.settings.oom_max_redraws + 1):
             examples = self.drawer.draw(step, self.ranks.rank, self.ranks.world, redraw)
             own = step_counts(examples)
+            own |= {LM_KL_BASE: own["lm"]} if self.settings.lm_kl_base else {}
             counts = dict(zip(own, map(int, self.ranks.summed(list(own.values()))), strict=True))
-            result = self._gradients(examples, counts)
+            every = self.settings.loss_gnorm_every
+            norms = self._norms(examples, counts) if every and (step + 1) % every == 0 else {}
+            result = self._gradients(examples, counts, self.weights)
             failed = self.ranks.summed([float(result is None)])[0]
             if not failed:
                 assert result is not None
+                if norms:
+                    self._event("loss_gnorm", step=step + 1, **norms)
                 return self._update(step, result, counts)
             self.master.gradients.clear()
             self._event("oom_skip", step=step, redraw=redraw)
         self._event("oom_step_skipped", step=step)
         return None, 0.0
 
-    def _gradients(self, examples: list[Example], counts: dict[str, int]) -> StepResult | None:
+    def _norms(self, examples: list[Example], counts: dict[str, int]) -> dict[str, float]:
+        def run(weights: Mapping[str, float]) -> None:
+            self._gradients(examples, counts, weights)
+
+        return loss_norms(run, self.weights, counts, self.master.gradients, self.trunk_tensors)
+
+    def _gradients(
+        self, examples: list[Example], counts: dict[str, int], weights: Mapping[str, float]
+    ) -> StepResult | None:
+        master = self.master
         try:
             return run_step(
-                self.network, examples, counts, self.weights, self.master.gradients, self.plan, self._observe
+                self.network, examples, counts, weights, master.gradients, self.plan, self._observe, self.run_part
             )
         except StepAbandoned:
             return None
@@ -194,6 +222,8 @@ class Trainer:
         tokens, records, splits = self.ranks.summed(
             [result.trunk_tokens + result.fork_tokens, result.records, result.oom_splits]
         )
+        drawn = self.ranks.summed([float(self.drawer.counts[name]) for name in COUNTS])
+        self.drawer.counts.clear()
         if self.ranks.rank:
             return
         total = sum(self.weights[term] * loss for term, loss in result.losses.items())
@@ -210,9 +240,8 @@ class Trainer:
             "oom_splits": int(splits),
             "seconds": round(seconds, 3),
             "tokens_per_s": round(tokens / seconds, 1),
-            **{name: int(count) for name, count in self.drawer.counts.items() if name != "records"},
+            **{name: int(count) for name, count in zip(COUNTS, drawn, strict=True) if count},
         }
-        self.drawer.counts.clear()
         self._append("log.jsonl", entry)
         self.say(f"step {step + 1}/{self.settings.steps} loss {total:.3f} {tokens / seconds:.0f} tokens/s")
 

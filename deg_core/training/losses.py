@@ -6,18 +6,22 @@ from collections import defaultdict
 
 import torch
 import torch.nn.functional as F  # noqa: N812
+from torch.utils.checkpoint import checkpoint
 
 from deg_core.model.heads import MAX_SPAN_TOKENS, CountLogits, SpanLogits
 from deg_core.model.network import Network, Output
 from deg_core.pools.example import Fork
 
-TERMS = ("decide", "extract", "count", "anchor", "lm")
+MONITORED = ("choice", "score", "noul")
+"""The kinds of decide, counted and logged apart, never trained apart."""
+TERMS = ("decide", "extract", "count", "anchor", "anchor_count", "lm", *MONITORED)
+LM_KL_BASE = "lm_kl_base"
+KL_ROWS = 512
 TERM_OF_KIND = {
     "choice": "decide",
     "score": "decide",
     "noul": "decide",
     "extract": "extract",
-    "count": "count",
     "generate": "lm",
 }
 
@@ -25,10 +29,15 @@ TERM_OF_KIND = {
 def term_items(fork: Fork) -> dict[str, int]:
     """The loss terms of a fork and how many items it adds to each term's mean (tokens for lm)."""
     if fork.kind == "count":
-        known = {"count": length_known(fork), "anchor": anchors_known(fork)}
+        known = {count_term(fork): length_known(fork), "anchor": anchors_known(fork)}
         return {term: 1 for term, is_known in known.items() if is_known}
     items = len(fork.ids) - fork.lm_start if fork.kind == "generate" else 1
-    return {TERM_OF_KIND[fork.kind]: items}
+    return {TERM_OF_KIND[fork.kind]: items} | ({fork.kind: 1} if fork.kind in MONITORED else {})
+
+
+def count_term(fork: Fork) -> str:
+    """The term of a count fork's length: an array whose items are named by their text has one of its own."""
+    return "anchor_count" if fork.by_place else "count"
 
 
 def length_known(fork: Fork) -> bool:
@@ -42,15 +51,16 @@ def anchors_known(fork: Fork) -> bool:
 
 
 def fork_losses(network: Network, fork: Fork, output: Output) -> dict[str, torch.Tensor]:
-    """The losses of one fork, float32 scalars, each summed over its items."""
+    """The losses of one fork, float32 scalars, each summed over its items; those of MONITORED have no gradient."""
     if isinstance(output, CountLogits):
-        losses = {"count": count_loss, "anchor": anchor_loss}
+        losses = {count_term(fork): count_loss, "anchor": anchor_loss}
         return {term: losses[term](output, fork) for term in term_items(fork)}
-    return {TERM_OF_KIND[fork.kind]: _fork_loss(network, fork, output)}
+    loss = _fork_loss(network, fork, output)
+    return {TERM_OF_KIND[fork.kind]: loss} | ({fork.kind: loss.detach()} if fork.kind in MONITORED else {})
 
 
 def count_loss(logits: CountLogits, fork: Fork) -> torch.Tensor:
-    """Cross-entropy of the length over the admissible ones."""
+    """Cross-entropy of the length over the admissible ones; the last of all, MAX_COUNT, means that many or more."""
     low, high = fork.bounds
     target = torch.from_numpy(fork.target[low : high + 1]).to(logits.lengths.device)
     return -(target * logits.lengths[low : high + 1].log_softmax(-1)).sum()
@@ -97,6 +107,22 @@ def span_loss(logits: SpanLogits, fork: Fork) -> torch.Tensor:
     return -scores[reachable].logsumexp(0) / 2
 
 
+def base_kl(network: Network, hidden: torch.Tensor, base: torch.Tensor) -> torch.Tensor:
+    """KL(base || model) of the next token, summed over rows [], float32.
+
+    hidden, base: last hidden states [n, E] of the model and of the frozen base, under one LM head. KL_ROWS rows at a
+    time, computed again in the backward, so that the logits of more than those are never held.
+    """
+
+    def block(own: torch.Tensor, frozen: torch.Tensor) -> torch.Tensor:
+        log_model = network.lm_logits(own).float().log_softmax(-1)
+        log_base = network.lm_logits(frozen).float().log_softmax(-1)
+        return F.kl_div(log_model, log_base, reduction="sum", log_target=True)
+
+    pairs = zip(hidden.split(KL_ROWS), base.split(KL_ROWS), strict=True)
+    return torch.stack([checkpoint(block, *pair, use_reentrant=False) for pair in pairs]).sum()
+
+
 def count_items(forks: list[Fork]) -> dict[str, int]:
     """Items of each term over a list of forks."""
     counts: dict[str, int] = defaultdict(int)
@@ -104,6 +130,3 @@ def count_items(forks: list[Fork]) -> dict[str, int]:
         for term, items in term_items(fork).items():
             counts[term] += items
     return {term: counts[term] for term in TERMS}
-
-
-__all__ = ["TERMS", "count_items", "fork_losses", "span_loss", "term_items"]

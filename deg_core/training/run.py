@@ -52,6 +52,7 @@ def train(
     opened = [Pool.open(folder) for folder in pools]
     inputs = {
         f"pool:{pool.manifest.id}": f"{pool.manifest.content} x {pool_weight(pool)} to {pool_max_context(pool)}"
+        + ("" if pool.takes_filler else " without filler")
         for pool in opened
     }
     inputs |= {"base": base_hash(base), "init": hash_tree(init) if init else "fresh"}

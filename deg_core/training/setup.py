@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import torch
@@ -16,7 +17,9 @@ from deg_core.model.fork import first_word_token
 from deg_core.model.heads import Heads
 from deg_core.model.network import Network
 from deg_core.model.tokens import Tokens
+from deg_core.training.divergence import BaseDivergence
 from deg_core.training.optimizer import ParameterGroup
+from deg_core.training.step import run_part
 
 
 def build_network(
@@ -40,6 +43,14 @@ def build_network(
     adapters = fresh_adapters(backbone.family.targets(), rank, settings.seed, device, dtype) if rank else {}
     scale = settings.lora_alpha / rank if rank else 1.0
     return Network(backbone, heads, tokens, adapters, scale, settings.lora_context == "adapter")
+
+
+def part_runner(network: Network, settings: TrainSettings, base: Path) -> Callable[..., dict[str, float]]:
+    """What runs a part: with lm_kl_base beside the frozen base, which full fine-tuning needs a copy of."""
+    if not settings.lm_kl_base:
+        return run_part
+    backbone = network.backbone
+    return BaseDivergence(network, None if network.adapters else Backbone.load(base, backbone.device, backbone.dtype))
 
 
 def check_init(settings: TrainSettings, init: Path) -> None:

@@ -14,7 +14,7 @@ import pytest
 from deg_core.artifacts import Home, Manifest, open_artifact
 from deg_core.config import PoolSettings, SourceSettings
 from deg_core.contract.errors import InputError
-from deg_core.pools.build import build_pool, build_pools
+from deg_core.pools.build import _MODEL_SOURCES, _SOURCES, build_pool, build_pools
 from deg_core.pools.guard import Guard
 from deg_core.pools.store import Pool
 from deg_core.progress import Silent
@@ -288,3 +288,12 @@ def test_a_killed_build_ends_the_same(tmp_path, write, build, base):
     while any(map(is_running, workers)) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert workers and not any(map(is_running, workers))
+
+
+def test_every_source_that_shapes_an_example_is_in_the_key():
+    """A change of one of these files must build the pools anew."""
+    script = "import sys, deg_core.pools.chunks; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", script], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    used = [name for name in loaded.split() if name.startswith(("deg_core.pools.", "deg_core.model."))]
+    files = {f"{name.removeprefix('deg_core.').replace('.', '/')}.py" for name in used}
+    assert "pools/examples.py" in files and files <= {*_SOURCES, *_MODEL_SOURCES}

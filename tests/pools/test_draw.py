@@ -8,7 +8,7 @@ import pytest
 
 from deg_core.config import TrainSettings
 from deg_core.contract.errors import InputError
-from deg_core.pools.caps import cap_decide_forks, cap_forks, shuffle_options
+from deg_core.pools.caps import cap_decide_forks, cap_forks, cap_parts, shuffle_options
 from deg_core.pools.draw import Drawer
 from deg_core.pools.example import Example, Fork
 from deg_core.pools.window import window
@@ -24,9 +24,10 @@ def fork(kind="extract", field="/x", length=10, spans=(), **keys):
     return Fork(kind=kind, field=field, ids=np.arange(length, dtype=np.int32), spans=spans, **keys)
 
 
-def example(number, context=40, forks=None, split="train"):
+def example(number, context=40, forks=None, split="train", decision=False):
     ids = np.arange(context, dtype=np.int32)
-    return Example(f"u{number}", split, f"d{number}", ids, forks if forks is not None else [fork(spans=[(3, 6)])])
+    forks = forks if forks is not None else [fork(spans=[(3, 6)])]
+    return Example(f"u{number}", split, f"d{number}", ids, forks, decision)
 
 
 def choice():
@@ -109,6 +110,67 @@ def test_sources_are_picked_by_weight(tmp_path):
     drawer = Drawer(pools, FREE, 6000, seed=1)
     picked = Counter(int(drawer.draw(step)[0].uid[1:]) // 100 for step in range(400))
     assert 0.7 < picked[0] / 400 < 0.8
+
+
+def save_in(folder, examples):
+    folder.mkdir()
+    return save(folder, [examples])
+
+
+def test_sources_with_too_few_records_are_drawn_only_while_none_has_enough(tmp_path):
+    pools = [
+        (save_in(tmp_path / str(n), [example(n * 1000 + i) for i in range(count)]), 1.0)
+        for n, count in enumerate((5, 60, 80))
+    ]
+
+    def picked(least):
+        drawer = Drawer(pools, FREE.model_copy(update={"source_min_train": least}), 6000, seed=1)
+        return {int(drawer.draw(step)[0].uid[1:]) // 1000 for step in range(60)}
+
+    assert [picked(least) for least in (0, 5, 6, 61, 81)] == [{0, 1, 2}, {0, 1, 2}, {1, 2}, {2}, {0, 1, 2}]
+
+
+def test_a_source_counts_its_records_over_all_ranks(tmp_path):
+    pools = [(save_in(tmp_path / str(n), [example(n * 1000 + i) for i in range(60 * n + 5)]), 1.0) for n in range(2)]
+    drawer = Drawer(pools, FREE, 6000, seed=1)
+    assert all(int(e.uid[1:]) >= 1000 for step in range(30) for e in drawer.draw(step, 1, 3))
+
+
+def mixed(tmp_path, records, decisions):
+    """Two pools: one of records alone, one of both kinds."""
+    first = [example(n) for n in range(records)]
+    second = [example(1000 + n) for n in range(records)]
+    second += [example(2000 + n, forks=[fork("noul", "/answer")], decision=True) for n in range(decisions)]
+    return [(save_in(tmp_path / "a", first), 1.0), (save_in(tmp_path / "b", second), 1.0)]
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.8, 1.0])
+def test_decision_records_have_their_share_in_batches_of_either_source(tmp_path, share):
+    drawer = Drawer(mixed(tmp_path, 90, 90), FREE.model_copy(update={"jev_frac": share}), 6000, seed=1)
+    batches = [drawer.draw(step) for step in range(150)]
+    drawn = [e for batch in batches for e in batch]
+    decisions = sum(e.decision for e in drawn)
+    deviation = 3.5 * np.sqrt(share * (1 - share) / len(drawn))
+    assert abs(decisions / len(drawn) - share) <= deviation
+    assert drawer.counts["decision_records"] == decisions and drawer.counts["records"] == len(drawn)
+    sources = [{int(e.uid[1:]) // 1000 for e in batch if not e.decision} for batch in batches]
+    assert all(len(source) <= 1 for source in sources) and (share == 1 or {0} in sources and {1} in sources)
+    assert all(len(set(uids(batch))) == len(batch) for batch in batches)
+
+
+def test_the_share_holds_where_one_kind_is_rare(tmp_path):
+    settings = FREE.model_copy(update={"budget_tokens": 100_000, "max_records": 96})
+    drawer = Drawer(mixed(tmp_path, 6, 300), settings, 6000, seed=1)
+    batches = [drawer.draw(step) for step in range(200)]
+    assert all(sum(not e.decision for e in batch) <= 6 for batch in batches)
+    assert 0.2 < np.mean([e.decision for batch in batches for e in batch]) < 0.35
+
+
+def test_one_kind_alone_is_drawn_whatever_the_share(tmp_path):
+    only = save_in(tmp_path / "only", [example(n, decision=True) for n in range(9)])
+    assert len(Drawer([(only, 1.0)], FREE, 6000, seed=1).draw(0)) == 8
+    plain = save_in(tmp_path / "plain", [example(n) for n in range(9)])
+    assert len(Drawer([(plain, 1.0)], FREE.model_copy(update={"jev_frac": 1.0}), 6000, seed=1).draw(0)) == 8
 
 
 def test_nothing_to_train_on(tmp_path, pool):
@@ -260,6 +322,50 @@ def test_forks_are_capped_by_tokens():
     assert len(cap_forks([fork("generate", length=500)], 100, rng)) == 1
     assert len(cap_forks([*counts, *others], 0, rng)) == 12
     assert len(cap_forks([*counts, *others], 260, rng)) == 12
+
+
+@pytest.mark.parametrize(("context", "room"), [(40, 560), (590, 300), (900, 300)])
+def test_without_a_cap_of_its_own_a_record_takes_what_the_budget_leaves(tmp_path, context, room):
+    forks = [fork("noul", f"/{n}", length=20) for n in range(100)]
+    pool = save(tmp_path, [[example(1, context=context, forks=forks)]])
+    (drawn,) = Drawer([(pool, 1.0)], FREE, 6000, seed=1).draw(0)
+    assert sum(len(f.ids) for f in drawn.forks) == room
+
+
+def test_a_record_of_too_many_parts_trains_some_of_its_forks(tmp_path):
+    forks = [fork("count", length=30), *(fork("noul", f"/{n}", length=n % 30 + 1) for n in range(60))]
+    pool = save(tmp_path, [[example(1, forks=forks)]])
+    settings = FREE.model_copy(update={"record_fork_tokens": 100_000})
+
+    def parts_of(shown):
+        return -(-sum(len(f.ids) for f in shown.forks) // 100)
+
+    seen = set()
+    for most in (1, 2, 5):
+        drawer = Drawer([(pool, 1.0)], settings.model_copy(update={"max_record_parts": most}), 6000, 1, None, parts_of)
+        for step in range(20):
+            (drawn,) = drawer.draw(step)
+            assert parts_of(drawn) <= most and sum(len(f.ids) for f in drawn.forks) > 100 * most - 60
+            assert drawn.forks[0].kind == "count"
+            seen |= {f.field for f in drawn.forks}
+        assert drawer.counts["subsampled_records"] == 20
+    assert len(seen) == 61
+    (whole,) = Drawer([(pool, 1.0)], settings, 6000, 1, None, parts_of).draw(0)
+    assert len(whole.forks) == 61
+
+
+def test_only_counts_can_take_more_parts_than_are_allowed():
+    counts = [fork("count", length=100), fork("count", length=100)]
+    kept = cap_parts(
+        example(1, forks=[*counts, fork("noul")]), 1, lambda shown: len(shown.forks), np.random.default_rng(1)
+    )
+    assert [f.kind for f in kept[:2]] == ["count", "count"]
+
+
+def test_a_record_that_did_not_fit_is_not_counted(pool):
+    drawer = Drawer([(pool, 1.0)], FREE, 6000, seed=1)
+    assert drawer.counts["records"] == 0
+    assert sum(len(drawer.draw(step)) for step in range(20)) == drawer.counts["records"]
 
 
 def test_a_draw_counts_what_it_left_out(tmp_path):

@@ -7,11 +7,17 @@ from collections import Counter
 from itertools import islice
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from deg_core.config import PoolSettings, SourceSettings
+from deg_core.pools.build import build_pools
 from deg_core.pools.examples import build_example
+from deg_core.pools.filler import Filler
 from deg_core.pools.guard import Guard
 from deg_core.pools.records import Reject, read_records
+from deg_core.pools.store import Pool
+from deg_core.progress import Silent
 
 DATA = Path(os.environ.get("DEG_SHARED_DATA", Path(__file__).parents[3] / "shared" / "data"))
 
@@ -50,3 +56,35 @@ def test_evaluation_records_are_found_by_the_guard():
     records = [line for line in read_records(path) if not isinstance(line, Reject)]
     assert records
     assert [guard.match(f"Preface.\n{record.context.upper()}\nEnd.") for record in records] == [r.uid for r in records]
+
+
+def test_records_inside_other_records_keep_their_gold(tokens, base, home, tmp_path):
+    sources = []
+    for name in ("sroie", "muc4", "mts_dialog"):
+        path = tmp_path / f"{name}.jsonl"
+        with open(DATA / f"{name}.jsonl", "rb") as file:
+            path.write_bytes(b"".join(islice(file, 60)))
+        sources.append(SourceSettings(records=str(path)))
+    settings = PoolSettings(sources=tuple(sources), base=str(base), array_mode="anchor")
+    pools = [Pool.open(manifest.path) for manifest in build_pools(settings, home, Silent())]
+    filler = Filler(pools, tokens, 6000, 0.0)
+    seen = 0
+    for pool in pools:
+        for row in range(0, len(pool), 3):
+            plain = pool.example(row)
+            found = filler.build(pool, plain, np.random.default_rng(row))
+            if found is None:
+                continue
+            example, _ = found
+            text, own = (tokens.decode(e.context.tolist()) for e in (example, plain))
+            assert own in text and np.array_equal(tokens.encode_context(text).ids, example.context)
+            for old, new in zip(plain.forks, example.forks, strict=True):
+                assert [trimmed(tokens, example, span) for span in new.spans] == [
+                    trimmed(tokens, plain, span) for span in old.spans
+                ] or new.kind == "count"
+                seen += new.kind == "extract" and len(new.spans) > 0
+    assert seen > 100
+
+
+def trimmed(tokens, example, span) -> str:
+    return tokens.decode(example.context[span[0] : span[1]].tolist()).strip()

@@ -36,7 +36,8 @@ def make_example(number: int, length: int = 5) -> Example:
         ),
     ]
     context = np.arange(number, number + length, dtype=np.int32)
-    return Example(f"u{number}", "val" if number % 5 == 0 else "train", f"d{number}", context, forks[: number % 5])
+    split, forks = "val" if number % 5 == 0 else "train", forks[: number % 5]
+    return Example(f"u{number}", split, f"d{number}", context, forks, number % 3 == 0, b"\xe9" * (number % 4))
 
 
 def save(folder: Path, batches: list[list[Example]], parts: int = 1, repeat: int = 1) -> Pool:
@@ -53,7 +54,7 @@ def save(folder: Path, batches: list[list[Example]], parts: int = 1, repeat: int
 
 
 def assert_same(a: Example, b: Example) -> None:
-    assert (a.uid, a.split, a.doc_id) == (b.uid, b.split, b.doc_id)
+    assert (a.uid, a.split, a.doc_id, a.decision, a.line) == (b.uid, b.split, b.doc_id, b.decision, b.line)
     assert np.array_equal(a.context, b.context) and len(a.forks) == len(b.forks)
     for left, right in zip(a.forks, b.forks, strict=True):
         for name, value in vars(left).items():
@@ -75,6 +76,11 @@ def test_examples_come_back_as_they_were(tmp_path):
     assert pool.lengths.tolist() == [example.tokens for example in examples]
     assert pool.context_lengths.tolist() == [5] * 23
     assert pool.fork_counts.tolist() == [len(example.forks) for example in examples]
+    assert pool.decisions.tolist() == [example.decision for example in examples]
+    assert pool.doc_ids == [example.doc_id for example in examples]
+    for index, example in enumerate(examples):
+        assert np.array_equal(pool.context(index), example.context)
+        assert pool.fields(index) == [fork.field for fork in example.forks]
 
 
 def test_parts_follow_each_other(tmp_path):
