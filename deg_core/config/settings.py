@@ -153,7 +153,7 @@ class TrainSettings(Settings):
     count_weight: float = Field(0.5, ge=0, description="Weight of the count loss.")
     anchor_weight: float = Field(1.0, ge=0, description="Weight of the loss of where array items start.")
     anchor_count_weight: float = Field(
-        0.0, ge=0, description="Weight of the count loss of arrays whose items are named by their text."
+        0.5, ge=0, description="Weight of the count loss of arrays whose items are named by their text."
     )
     lm_weight: float = Field(1.0, ge=0, description="Weight of the generated text's loss.")
     lm_kl_base: float = Field(
