@@ -92,7 +92,9 @@ def pack(weights: Mapping[str, torch.Tensor], names: Iterable[str]) -> dict[str,
     Nobody promises that, so it is looked at for every shape of weight, at CHECKED_ROWS rows.
     """
     chosen = {name: weights[name] for name in names}
-    if not torch.backends.mkldnn.is_available() or any(weight.device.type != "cpu" for weight in chosen.values()):
+    if not torch.backends.mkldnn.is_available() or any(
+        weight.device.type != "cpu" or takes(weight) for weight in chosen.values()
+    ):
         return None
     with torch.inference_mode():
         packed = {name: torch.ops.mkldnn._reorder_linear_weight(weight, TILE) for name, weight in chosen.items()}
