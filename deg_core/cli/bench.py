@@ -238,3 +238,75 @@ def best_time(work: Callable[[], Any], repeats: int) -> float:
         work()
         times.append(time.process_time() - begun)
     return min(times)
+
+
+@group.command("train")
+def train_command(
+    steps: Annotated[int, typer.Option(min=1, help="Steps that are timed beside peft.")] = 8,
+    memory_steps: Annotated[int, typer.Option(min=0, help="Steps whose peak is compared with the plan.")] = 200,
+    memory_tokens: Annotated[int, typer.Option(min=256, help="Tokens of the largest of these.")] = 4096,
+    targets: Annotated[str, typer.Option(help="Targets in GiB that they are planned for, in turn.")] = "4,6,8",
+    examples: Annotated[int, typer.Option(min=1, help="Examples of the pool that is opened.")] = 100_000,
+    documents: Annotated[int, typer.Option(min=96, help="Generated documents to train on.")] = 256,
+    budget_tokens: Annotated[int, typer.Option(min=128, help="Context and fork tokens of a timed step.")] = 1500,
+    memory: Annotated[
+        Path | None, typer.Option(help="Artifact of `deg memory` for the plan (default: sizes of tensors).")
+    ] = None,
+    base: Annotated[str, typer.Option(help="Backbone: a name or a local directory.")] = "smollm2-135m",
+    dtype: Annotated[str, typer.Option(help="Compute type: auto, float32 or bfloat16.")] = "auto",
+    core: Annotated[int | None, typer.Option(help="The core to stay on (default: the first).")] = None,
+    home: HomeOption = None,
+) -> None:
+    """Time training steps beside transformers with peft, check the memory plan, and time pools; on one core.
+
+    The last line is a JSON object of the main figures.
+    """
+    import torch
+
+    from deg_core.config import TrainSettings
+    from deg_core.evaluation import speed
+    from deg_core.model.model import pick_dtype
+    from deg_core.training.bench import planner, pools
+    from deg_core.training.bench.documents import made_documents
+    from deg_core.training.bench.own import OwnTraining
+    from deg_core.training.bench.speed import against_peft
+
+    speed.pin(core)
+    place = home_of(home)
+    compute = pick_dtype(dtype, torch.device("cpu"))
+    settings = TrainSettings(base=base, init="fresh", budget_tokens=budget_tokens)
+    found: dict[str, float] = {}
+    with made_documents(documents, base, place) as made:
+        if memory_steps:
+            training = OwnTraining(made, settings, place, compute, memory)
+            sizes = [float(target) for target in targets.split(",")]
+            measured = list(planner.measure_steps(training, memory_steps, memory_tokens, sizes))
+            found |= planner.summary(measured)
+            print_rows(f"steps by {training.plan.source}", _target_rows(measured))
+            del training
+        tallies = against_peft(made, settings, place, compute, steps)
+        print_rows(f"training, {str(compute).removeprefix('torch.')}", map(_tally_row, tallies.items()))
+        ours, trained, theirs = tallies.values()
+        found["ratio_peft"] = ours.figures["tokens/s"] / theirs.figures["tokens/s"]
+        found["ratio_peft_context_trained"] = trained.figures["tokens/s"] / theirs.figures["tokens/s"]
+        found["computed_over_real"] = ours.computed / ours.real
+        found |= pools.measure_pools(made, settings, examples)
+    print(json.dumps({name: round(value, 4) for name, value in found.items()}))
+
+
+def _tally_row(item: tuple[str, Any]) -> Row:
+    from deg_core.evaluation.speed import Row
+
+    return Row(item[0], dict(item[1].figures))
+
+
+def _target_rows(measured: list[Any]) -> Iterator[Row]:
+    """A row for each target: how far the estimates were off, and the highest peak."""
+    from deg_core.evaluation.speed import Row
+    from deg_core.training.bench.planner import summary
+
+    for target in sorted({one.target_bytes for one in measured}):
+        here = [one for one in measured if one.target_bytes == target]
+        figures: dict[str, float | str] = {"steps": float(len(here)), "parts": float(sum(one.parts for one in here))}
+        figures["highest peak GiB"] = max(one.peak_bytes for one in here) / 2**30
+        yield Row(f"{target / 2**30:g} GiB", figures | dict(summary(here)))

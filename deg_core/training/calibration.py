@@ -114,6 +114,8 @@ def _finish(folder: Path, manifest: Manifest, measured: dict[str, Any], settings
             f"fit {len(FEATURES)} coefficients; raise memory.target_gib or lower memory.max_part_tokens"
         )
     coefficients, entries = fit_parts(parts)
+    unseen = [name for name in FEATURES if not any(part[name] for part in parts)]
+    coefficients |= {name: measured["analytic"][name] for name in unseen}
     saved = {"key": measured["key"], "coefficients": coefficients}
     write_atomically(folder / COEFFICIENTS, json.dumps(saved, indent=1).encode())
     write_atomically(folder / FIT, "".join(json.dumps(entry) + "\n" for entry in entries).encode())

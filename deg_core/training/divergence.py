@@ -11,6 +11,7 @@ from deg_core.model.network import Network, Reading
 from deg_core.training.losses import LM_KL_BASE, base_kl
 from deg_core.training.parts import Part
 from deg_core.training.step import run_part
+from deg_core.training.trunk import SharedTrunk, read_contexts
 
 
 class BaseDivergence:
@@ -25,10 +26,15 @@ class BaseDivergence:
         self._same_reading = frozen is None and not network.context_adapted
 
     def __call__(
-        self, network: Network, part: Part, counts: Mapping[str, int], weights: Mapping[str, float]
+        self,
+        network: Network,
+        part: Part,
+        counts: Mapping[str, int],
+        weights: Mapping[str, float],
+        trunk: SharedTrunk | None = None,
     ) -> dict[str, float]:
         """As `run_part`; counts and weights hold LM_KL_BASE too. Its pass follows the other losses' and frees them."""
-        sums = run_part(network, part, counts, weights)
+        sums = run_part(network, part, counts, weights, trunk)
         chosen = [
             (example, [example.forks[i] for i in picked if example.forks[i].kind == "generate"])
             for example, picked in zip(part.examples, part.forks, strict=True)
@@ -38,9 +44,9 @@ class BaseDivergence:
             return sums
         asked = [(index, fork) for index, (_, forks) in enumerate(chosen) for fork in forks]
         contexts = [example.context for example, _ in chosen]
-        reading = network.read(contexts, exact=False)
+        reading = trunk.leaves() if trunk else read_contexts(network, contexts)
         with torch.no_grad():
-            base_reading: Reading = reading if self._same_reading else self._base.read(contexts, exact=False)
+            base_reading: Reading = reading if self._same_reading else read_contexts(self._base, contexts)
             base = self._base.answer(base_reading, asked, exact=False)
         own = network.answer(reading, asked, exact=False)
         losses = []

@@ -23,7 +23,7 @@ from deg_core.pools.example import Example
 from deg_core.pools.store import Pool
 from deg_core.training.job import TrainJob
 from deg_core.training.losses import LM_KL_BASE, MONITORED
-from deg_core.training.memory import GIB, MemoryPlan, measured_peak, training_plan
+from deg_core.training.memory import GIB, MemoryPlan, lasting_bytes, measured_peak, training_plan
 from deg_core.training.norms import loss_norms
 from deg_core.training.optimizer import Master, NonFiniteGradientError, Optimizer, OptimizerOptions, ParameterGroup
 from deg_core.training.parts import Part
@@ -141,9 +141,13 @@ class Trainer:
         if self.ranks.rank == 0:
             self._cut_logs(self.point.log_bytes if self.point else {})
             self.say(f"memory plan: {self.plan.source}, {self.plan.static_bytes / GIB:.2f} GiB static")
-        measured_peak(self.network.backbone.device)
+        device = self.network.backbone.device
+        measured_peak(device)
+        lasting = lasting_bytes(device)
         for step in range(first, self.settings.steps):
             started = time.monotonic()
+            lasting, before = lasting_bytes(device), lasting
+            self.plan.static_bytes += lasting - before
             result, norm = self._step(step)
             skipped += result is None
             if skipped > MAX_SKIPPED_STEPS:
@@ -219,8 +223,8 @@ class Trainer:
     def _log(self, step: int, result: StepResult | None, norm: float, seconds: float) -> None:
         if result is None:
             return
-        tokens, records, splits = self.ranks.summed(
-            [result.trunk_tokens + result.fork_tokens, result.records, result.oom_splits]
+        tokens, computed, records, splits = self.ranks.summed(
+            [result.trunk_tokens + result.fork_tokens, result.computed_tokens, result.records, result.oom_splits]
         )
         drawn = self.ranks.summed([float(self.drawer.counts[name]) for name in COUNTS])
         self.drawer.counts.clear()
@@ -236,7 +240,10 @@ class Trainer:
             "lr_trunk": self.master.clock.rate(0, step),
             "records": int(records),
             "tokens": int(tokens),
+            "computed_tokens": int(computed),
             "parts": result.parts,
+            "shared_trunks": result.shared_trunks,
+            "unshared": result.unshared,
             "oom_splits": int(splits),
             "seconds": round(seconds, 3),
             "tokens_per_s": round(tokens / seconds, 1),

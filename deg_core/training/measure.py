@@ -181,7 +181,7 @@ def measure_all(job: MeasureJob) -> None:
         if measured is not None:
             found.append({**measured, **plan.features(part)})
         print(f"part {number}/{len(planned)} {design.tokens} tokens", flush=True)
-    result = {"key": key, "designed": len(planned), "parts": found}
+    result = {"key": key, "designed": len(planned), "parts": found, "analytic": coefficients}
     write_atomically(job.output, json.dumps(result).encode())
 
 

@@ -116,6 +116,7 @@ def analytic_coefficients(shape: ModelShape, compute_bytes: int, context_trains:
         "parts": 64.0 * 2**20,
         "rows": 0.0,
         "trunk_tokens": views + (kept + state if context_trains else 2 * state + widths * compute_bytes),
+        "long_tokens": views + 2 * state + (shape.layers * shape.hidden * compute_bytes if context_trains else 0),
         "fork_tokens": kept + state,
         "trunk_pairs": shape.layers * 2.0 * compute_bytes if context_trains else 0.0,
         "fork_pairs": shape.layers * 2.0 * compute_bytes,
@@ -143,6 +144,8 @@ def training_plan(memory: Path | None, network: Network, settings: TrainSettings
         differing = [
             f"{name} {saved['key'][name]} (now {own[name]})" for name in own if saved["key"][name] != own[name]
         ]
+        if set(saved["coefficients"]) != set(coefficients):
+            differing.append("other features")
         if differing:
             source += f", since {memory.name} was measured with {', '.join(differing)}"
         else:
@@ -204,6 +207,16 @@ def resident_bytes(device: torch.device) -> float:
     if device.type == "cuda":
         return float(torch.cuda.memory_allocated(device))
     return float(_status("VmRSS"))
+
+
+def lasting_bytes(device: torch.device) -> float:
+    """What of the resident bytes says how the static ones change from step to step.
+
+    Device memory on CUDA; on the CPU the pages of mapped files (pools), since the heap keeps what it freed.
+    """
+    if device.type == "cuda":
+        return resident_bytes(device)
+    return float(_status("RssFile") + _status("RssShmem"))
 
 
 def measured_peak(device: torch.device) -> float:

@@ -8,8 +8,19 @@ from dataclasses import dataclass
 from deg_core.model.families.shape import ModelShape
 from deg_core.model.rows import QUERY_BLOCK
 from deg_core.pools.example import Example
+from deg_core.training.trunk import PIECE_TOKENS, is_long
 
-FEATURES = ("parts", "rows", "trunk_tokens", "fork_tokens", "trunk_pairs", "fork_pairs", "head_logits", "lm_logits")
+FEATURES = (
+    "parts",
+    "rows",
+    "trunk_tokens",
+    "long_tokens",
+    "fork_tokens",
+    "trunk_pairs",
+    "fork_pairs",
+    "head_logits",
+    "lm_logits",
+)
 POINTER_KINDS = ("extract", "count")
 
 
@@ -29,6 +40,16 @@ class Part:
         """All forks of these records."""
         return cls(tuple(examples), tuple(tuple(range(len(example.forks))) for example in examples))
 
+    @property
+    def trunk_tokens(self) -> int:
+        """Context tokens of its records."""
+        return sum(len(example.context) for example in self.examples)
+
+    @property
+    def fork_tokens(self) -> int:
+        """Tokens of the forks that it answers."""
+        return sum(len(e.forks[j].ids) for e, chosen in zip(self.examples, self.forks, strict=True) for j in chosen)
+
 
 def split(part: Part) -> tuple[Part, Part] | None:
     """Two halves: of the records, or of a single record's forks; None for one record with one fork."""
@@ -45,12 +66,25 @@ def split(part: Part) -> tuple[Part, Part] | None:
     return Part(part.examples, (chosen[:middle],)), Part(part.examples, (chosen[middle:],))
 
 
+def same_trunk(parts: Sequence[Part]) -> list[list[Part]]:
+    """Neighbouring parts of one and the same record together; others alone."""
+    runs: list[list[Part]] = []
+    for part in parts:
+        before = runs[-1][0].examples if runs else ()
+        if len(before) == len(part.examples) == 1 and before[0] is part.examples[0]:
+            runs[-1].append(part)
+        else:
+            runs.append([part])
+    return runs
+
+
 def features(part: Part, shape: ModelShape) -> dict[str, float]:
     """What a part's memory grows with, keyed by FEATURES.
 
-    parts: 1, for what every part takes. rows: forks. trunk_pairs, fork_pairs: attention scores of one layer, all
-    query heads: query tokens times the keys of their block. head_logits: pointer scores, forks of POINTER_KINDS times
-    context tokens. lm_logits: target tokens times vocabulary.
+    parts: 1, for what every part takes. rows: forks. trunk_tokens, long_tokens: of contexts that are read at once, and
+    in pieces. trunk_pairs, fork_pairs: attention scores of one layer, all query heads: query tokens times the keys of
+    their block; a trunk in pieces keeps those of one piece in one layer alone. head_logits: pointer scores, forks of
+    POINTER_KINDS times context tokens. lm_logits: target tokens times vocabulary.
     """
     found = dict.fromkeys(FEATURES, 0.0)
     found["parts"] = 1.0
@@ -60,9 +94,13 @@ def features(part: Part, shape: ModelShape) -> dict[str, float]:
         own = sum(len(fork.ids) for fork in forks)
         targets = sum(len(fork.ids) - fork.lm_start for fork in forks if fork.kind == "generate")
         found["rows"] += len(forks)
-        found["trunk_tokens"] += context
         found["fork_tokens"] += own
-        found["trunk_pairs"] += context * (context + QUERY_BLOCK) / 2 * shape.heads
+        if is_long(context):
+            found["long_tokens"] += context
+            found["trunk_pairs"] += PIECE_TOKENS * context * shape.heads / shape.layers
+        else:
+            found["trunk_tokens"] += context
+            found["trunk_pairs"] += context * (context + QUERY_BLOCK) / 2 * shape.heads
         found["fork_pairs"] += own * (context + own) * shape.heads
         found["head_logits"] += context * sum(fork.kind in POINTER_KINDS for fork in forks)
         found["lm_logits"] += targets * shape.vocab

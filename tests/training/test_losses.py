@@ -222,7 +222,11 @@ def test_divergence_of_parts_adds_up(bench: Bench, examples: list[Example]):
     expected = bench.flat()
     bench.plan.target_bytes = bench.plan.estimate(Part.whole(examples)) / 5
     parts = bench.step(examples, weights)
-    assert parts.parts > 3 and parts.sums[LM_KL_BASE] == pytest.approx(whole.sums[LM_KL_BASE], rel=TOLERANCE)
+    assert (
+        parts.parts > 3
+        and parts.shared_trunks > 0
+        and parts.sums[LM_KL_BASE] == pytest.approx(whole.sums[LM_KL_BASE], rel=TOLERANCE)
+    )
     assert (bench.flat() - expected).abs().max() <= TOLERANCE * expected.abs().max()
 
 

@@ -16,6 +16,7 @@ from deg_core.training.memory import (
     resident_bytes,
 )
 from deg_core.training.parts import FEATURES, Part, features
+from deg_core.training.trunk import LONG_TOKENS, PIECE_TOKENS
 
 SHAPE = ModelShape(hidden=8, layers=2, intermediate=16, vocab=100, heads=4, kv_heads=2, head_dim=2)
 COSTS = dict.fromkeys(FEATURES, 0.0) | {"trunk_tokens": 1.0, "fork_tokens": 10.0}
@@ -136,9 +137,18 @@ def test_features_count_what_the_model_computes():
         "parts": 1,
         "rows": 4,
         "trunk_tokens": 512,
+        "long_tokens": 0,
         "fork_tokens": 24,
         "trunk_pairs": 2 * 256 * (256 + 128) / 2 * 4,
         "fork_pairs": 2 * 12 * (256 + 12) * 4,
         "head_logits": 2 * 256,
         "lm_logits": 2 * 5 * 100,
     }
+
+
+def test_a_context_in_pieces_counts_by_its_pieces():
+    length = LONG_TOKENS + 1
+    found = features(Part.whole([example("a", length, [2]), example("b", LONG_TOKENS, [2])]), SHAPE)
+    assert (found["long_tokens"], found["trunk_tokens"]) == (length, LONG_TOKENS)
+    one_layer = PIECE_TOKENS * length * SHAPE.heads / SHAPE.layers
+    assert found["trunk_pairs"] == one_layer + LONG_TOKENS * (LONG_TOKENS + 128) / 2 * SHAPE.heads

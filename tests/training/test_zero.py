@@ -20,14 +20,12 @@ from deg_core.training.zero import (
     digest,
     sharded_static_bytes,
 )
+from tests.training import tolerances
 
 BUCKET = 40
 STEPS = 5
 SAVED_AFTER = 2
 OPTIONS = OptimizerOptions(steps=10, warmup_steps=2, clip_norm=0.5)
-# fp32 sums of a few gradients in another order: some units in the last place of the gradient, times the rate
-MASTER_TOLERANCE = 1e-6
-NORM_TOLERANCE = 1e-6
 
 
 def make_groups(seed: int) -> list[ParameterGroup]:
@@ -167,10 +165,10 @@ def test_shards_equal_whole_masters(ranks: list[dict]):
     for kind in ("master", "exp_avg", "exp_avg_sq"):
         for name, found in zip(names, gathered(ranks, kind), strict=True):
             torch.testing.assert_close(
-                found, state[f"{name}:{kind}"].view(-1), rtol=MASTER_TOLERANCE, atol=MASTER_TOLERANCE
+                found, state[f"{name}:{kind}"].view(-1), rtol=tolerances.MASTER, atol=tolerances.MASTER
             )
     for found in ranks:
-        assert found["norms"] == pytest.approx(norms, rel=NORM_TOLERANCE)
+        assert found["norms"] == pytest.approx(norms, rel=tolerances.NORM)
         assert torch.equal(found["state"]["updates"], state["updates"])
 
 
