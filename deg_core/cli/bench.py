@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,41 +11,19 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from deg_core.cli.bench_contract import contract
 from deg_core.cli.options import HomeOption, home_of
-from deg_core.contract.errors import InputError, SchemaError
 
 if TYPE_CHECKING:
     from deg_core.evaluation.speed import Row
 
 group = typer.Typer(help="How fast a fill and its parts are, and how their time grows.", no_args_is_help=True)
-LEAVES = (
-    {"type": "string", "pattern": "^[A-Z]{2}[0-9]+$", "description": "the number of the order"},
-    {"type": ["number", "null"], "minimum": 0},
-    {"enum": ["open", "paid", "refused"]},
-    {"type": "array", "items": {"type": "object", "properties": {"name": {"type": "string"}}}},
-    {"$ref": "#/$defs/day", "title": "due"},
-)
-
 REPEATS = 3
-# A text is one of these, repeated. The first is ordinary prose; the others hold as many values as they can.
-TEXTS = {
-    "prose": "On 3 May 2026 the company paid $1,250.00 for 40 units; its office answered at info@example.org. "
-    "Nothing else was said about the price, which had been three per cent lower for most of the year. ",
-    "rows of digits": "123 ",
-    "lone digits": "1 ",
-    "one run of digits": "7",
-    "prices": "$5 ",
-    "accounts": "(1.5) ",
-    "dates": "May 1, 2026 ",
-    "date-times": "2026-03-05 10:00 ",
-    "words": "twenty-",
-    "addresses": "a@b.org ",
-    "links": "http://a.b/ ",
-}
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
+    group.command("contract")(contract)
     app.add_typer(group, name="bench", rich_help_panel="Results")
 
 
@@ -144,100 +121,6 @@ def print_rows(title: str, rows: Iterable[Row]) -> None:
         cells = [row.figures.get(name, "") for name in columns]
         table.add_row(row.name, *(f"{cell:,.4g}" if isinstance(cell, float) else str(cell) for cell in cells))
     Console(emoji=False).print(table)
-
-
-@group.command("compile")
-def compile_command(
-    schemas: Annotated[
-        Path | None, typer.Option(help="Schemas to time instead of made ones: JSON Lines, each with a key schema.")
-    ] = None,
-    repeats: Annotated[int, typer.Option(min=1, help="The best of this many is taken.")] = 5,
-) -> None:
-    """Time compile_schema: process time over schemas of growing size, or over the slowest of a file."""
-    timed = [_timed(name, schema, repeats) for name, schema in (_read(schemas) if schemas else _made())]
-    if schemas:
-        timed = sorted(timed, key=lambda entry: -entry[2] / entry[1])[:10]
-    table = Table("schema", "kB", "ms", "ms per 10 kB", "result")
-    for name, size, seconds, result in timed:
-        table.add_row(name, f"{size / 1e3:.1f}", f"{seconds * 1e3:.1f}", f"{seconds * 1e7 / size:.1f}", result)
-    Console(emoji=False).print(table)
-
-
-def _made() -> Iterator[tuple[str, dict[str, Any]]]:
-    for fields in (25, 100, 400, 1600, 6400):
-        properties = {f"field_{number}": LEAVES[number % len(LEAVES)] for number in range(fields)}
-        defs = {"day": {"type": "string", "format": "date"}}
-        yield f"{fields:,} fields", {"type": "object", "$defs": defs, "properties": properties}
-
-
-def _read(path: Path) -> Iterator[tuple[str, Any]]:
-    from deg_core.inputs import read_text
-
-    for number, line in enumerate(read_text(path).splitlines(), 1):
-        try:
-            yield f"line {number}", json.loads(line)["schema"]
-        except (ValueError, KeyError, TypeError) as error:
-            raise InputError(f"{path}:{number}: expected an object with a key schema") from error
-
-
-def _timed(name: str, schema: Any, repeats: int) -> tuple[str, int, float, str]:
-    """The name, the size in bytes of the schema's JSON, the best process time in seconds and what came out."""
-    from deg_core.contract import compile_schema
-
-    result = ""
-
-    def work() -> None:
-        nonlocal result
-        try:
-            result = f"{len(compile_schema(schema).fields):,} fields"
-        except SchemaError as error:
-            result = f"refused: {len(error.problems):,} problem(s)"
-
-    seconds = best_time(work, repeats)
-    return name, len(json.dumps(schema)), seconds, result
-
-
-@group.command("values")
-def values(
-    kilobytes: Annotated[int, typer.Option(min=4, help="Characters of the longest text, in thousands.")] = 1000,
-) -> None:
-    """Parse time of every grammar on ordinary and hostile texts of a quarter and all of a length.
-
-    Shown are process seconds at full length (the least of three), and growth: seconds a character at full length
-    over those at a quarter. A growth near 1 is linear.
-    """
-    table = Table("text", "grammar", "values", "seconds", "seconds / MB", "growth")
-    for title, piece in TEXTS.items():
-        for name, read in _grammars().items():
-            found, quarter, full = _measure(read, piece, kilobytes * 1000)
-            growth = full / (4 * quarter) if quarter else 1.0
-            per_mb = full * 1000 / kilobytes
-            table.add_row(title, name, str(found), f"{full:.3f}", f"{per_mb:.2f}", f"{growth:.2f}")
-    Console(emoji=False).print(table)
-
-
-def _grammars() -> dict[str, Callable[[str], list[Any]]]:
-    """Every grammar by the name of what it finds."""
-    from deg_core.values import date_candidates, datetime_candidates, format_candidates, number_candidates
-
-    formats = {name: lambda text, name=name: format_candidates(text, name) for name in ("email", "uri", "uuid")}
-    return {"number": number_candidates, "date": date_candidates, "date-time": datetime_candidates, **formats}
-
-
-def _measure(read: Callable[[str], list[Any]], piece: str, characters: int) -> tuple[int, float, float]:
-    """How many values the full text has, and the process seconds of a quarter and of all of it."""
-    quarter, full = (piece * (length // len(piece)) for length in (characters // 4, characters))
-    return len(read(full)), best_time(lambda: read(quarter), REPEATS), best_time(lambda: read(full), REPEATS)
-
-
-def best_time(work: Callable[[], Any], repeats: int) -> float:
-    """The least process time of some runs, in seconds."""
-    times = []
-    for _ in range(repeats):
-        begun = time.process_time()
-        work()
-        times.append(time.process_time() - begun)
-    return min(times)
 
 
 @group.command("train")
