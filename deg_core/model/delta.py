@@ -110,9 +110,15 @@ def _scan(inputs: DeltaInputs, scan: Scan, state_MHKV: torch.Tensor) -> tuple[to
     for active in scan.active:
         finished.append(state[active:])
         state, here = state[:active], slice(low, low + active)
-        value = written[here] - seen[here] @ state
-        outputs.append(q[here] @ state + scores[here] @ value)
-        state = left[here] * state + k[here] @ value
+        value = _add(written[here], seen[here], state, -1)
+        outputs.append(_add(q[here] @ state, scores[here], value))
+        state = _add(left[here] * state, k[here], value)
         low += active
     out = torch.cat(outputs).transpose(1, 2).flatten(0, 1)[scan.back]
     return out, torch.cat((state, *reversed(finished)))
+
+
+def _add(to: torch.Tensor, a: torch.Tensor, b: torch.Tensor, sign: int = 1) -> torch.Tensor:
+    """to + sign a @ b over the last two dimensions, in one pass."""
+    sizes = to.shape
+    return torch.baddbmm(to.flatten(0, -3), a.flatten(0, -3), b.flatten(0, -3), alpha=sign).view(sizes)

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from deg_core.model.state import LayerState, State
 
 QUERY_BLOCK = 128
-CHUNK = 64
-SCAN_TOKENS = 32 * CHUNK
+CHUNK = 16
+SCAN_TOKENS = 128 * CHUNK
 
 
 @dataclass(frozen=True)

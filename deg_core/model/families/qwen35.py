@@ -10,6 +10,7 @@ J = its taps, G = key/value heads, D = head width, R = rotary width, N = flat to
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import torch
@@ -171,8 +172,9 @@ class Qwen35:
         name, exact, weights = f"layers.{index}", not grouped, project.weights
         before = [rows.before(row, index) for row in range(len(rows))]
         qkv, z = project(f"{name}.qkvz", h_NE).split((self.channels, self.values), -1)
-        mixed, tails = convolve(qkv, weights[f"{name}.conv"], rows, [state[1] if state else None for state in before])
-        q, k, v = silu(mixed, exact).split((self.keys, self.keys, self.values), -1)
+        tails = [state[1] if state else None for state in before]
+        mixed, after = convolve(qkv, weights[f"{name}.conv"], rows, tails, partial(silu, exact=exact))
+        q, k, v = mixed.split((self.keys, self.keys, self.values), -1)
         b, a = project(f"{name}.ba", h_NE).float().chunk(2, -1)
         steps = softplus(a + weights[f"{name}.dt_bias"].float(), exact)
         inputs = DeltaInputs(
@@ -189,13 +191,14 @@ class Qwen35:
             out, states = delta_rule(inputs, rows, first, grouped)
         out = F.pad(out, (0, 0, 0, 0, 0, h_NE.shape[0] - rows.tokens)).to(h_NE.dtype)
         gated = gated_rms_norm(out, weights[f"{name}.delta_norm"], z, self.eps, exact)
-        return project(f"{name}.out", gated), list(zip(states, tails, strict=True))
+        return project(f"{name}.out", gated), list(zip(states, after, strict=True))
 
     def _unit(self, x: torch.Tensor) -> torch.Tensor:
         """Unit vectors [N, H, K] of each key head, repeated for its value heads."""
         x = x.unflatten(-1, (self.key_heads, self.key_dim))
         unit = rms_norm(x, None, KEY_EPS / self.key_dim) * self.key_dim**-0.5
-        return unit.repeat_interleave(self.value_heads // self.key_heads, 1)
+        shared = self.value_heads // self.key_heads
+        return unit if shared == 1 else unit.repeat_interleave(shared, 1)
 
     def keep(self, index: int, prefix: LayerState | None, own: LayerState) -> LayerState:
         """The layer's state after a row, from its prefix's and its own."""
