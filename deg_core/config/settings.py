@@ -172,7 +172,7 @@ class TrainSettings(Settings):
         description="A record that the memory plan would cut into more parts trains some of its forks; 0 = all.",
     )
     source_min_train: int = Field(
-        50, ge=0, description="Training records that a source needs to be drawn from; while none has as many, all are."
+        1, ge=0, description="Training records that a source needs to be drawn from; while none has as many, all are."
     )
     jev_frac: float = Field(
         0.3, ge=0, le=1, description="Share of decision records among those drawn, where there are both kinds."
