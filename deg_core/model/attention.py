@@ -15,6 +15,10 @@ from deg_core.kernels.select import takes
 from deg_core.model.rows import Block, Rows
 from deg_core.model.state import LayerState
 
+KEY_BLOCK = 4096
+"""More keys than this are taken in blocks: oneDNN keeps a kernel and its scratch memory for every size it has met, and a
+long context has as many sizes as blocks of queries, so that memory would grow with the square of the length."""
+
 
 def attend(
     q_NHD: torch.Tensor, k_NGD: torch.Tensor, v_NGD: torch.Tensor, rows: Rows, layer: int, grouped: bool
@@ -59,11 +63,24 @@ def _attend_block(q_LHD: torch.Tensor, k_GKD: torch.Tensor, v_GKD: torch.Tensor,
     groups, keys = k_GKD.shape[:2]
     repeat = heads // groups
     q_GMD = q_LHD.view(length, groups, repeat, width).permute(1, 2, 0, 3).reshape(groups, repeat * length, width)
-    scores = torch.baddbmm(q_GMD.new_empty(()), q_GMD, k_GKD.transpose(1, 2), beta=0, alpha=width**-0.5)
+    scores = _scores(q_GMD, k_GKD)
     if block.bias is not None:
         scores.view(groups, repeat, length, keys)[..., -length:] += block.bias
-    out = torch.bmm(torch.softmax(scores, -1), v_GKD)
+    out = _weighed(torch.softmax(scores, -1), v_GKD)
     return out.view(groups, repeat, length, width).permute(2, 0, 1, 3).reshape(length, heads * width)
+
+
+def _scores(q_GMD: torch.Tensor, k_GKD: torch.Tensor) -> torch.Tensor:
+    """q . k / sqrt(D), [G, M, K]."""
+    blank, scale = q_GMD.new_empty(()), q_GMD.shape[-1] ** -0.5
+    parts = [torch.baddbmm(blank, q_GMD, k.transpose(1, 2), beta=0, alpha=scale) for k in k_GKD.split(KEY_BLOCK, 1)]
+    return parts[0] if len(parts) == 1 else torch.cat(parts, -1)
+
+
+def _weighed(p_GMK: torch.Tensor, v_GKD: torch.Tensor) -> torch.Tensor:
+    """p v, [G, M, D] in the dtype of v; sums of several blocks of keys in float32."""
+    parts = [torch.bmm(p, v) for p, v in zip(p_GMK.split(KEY_BLOCK, 2), v_GKD.split(KEY_BLOCK, 1), strict=True)]
+    return parts[0] if len(parts) == 1 else torch.stack([part.float() for part in parts]).sum(0).to(v_GKD.dtype)
 
 
 def extend(prefix: LayerState | None, own: LayerState) -> LayerState:

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from deg_core.model import heads, network, projection
+from deg_core.model import attention, heads, network, projection
 from deg_core.model.activation import gated_silu, sigmoid, silu, softplus
 from deg_core.model.backbone import Backbone
 from deg_core.model.heads import VIEW_DEPTHS
@@ -221,3 +221,21 @@ def test_keys_made_in_blocks_have_the_same_bits(monkeypatch):
     monkeypatch.setattr(heads, "KEY_TOKENS", TILE)
     assert torch.equal(heads.boundary_keys(left, right, around, exact=True), whole)
     assert torch.allclose(whole, heads.boundary_keys(left, right, around, exact=False), atol=1e-5)
+
+
+@torch.inference_mode()
+def test_keys_in_blocks_are_keys_at_once(backbone, monkeypatch, threads):
+    torch.set_num_threads(1)
+    once, _ = read(backbone, CONTEXTS)
+    monkeypatch.setattr(attention, "KEY_BLOCK", 48)
+    together, (state, _) = read(backbone, CONTEXTS)
+    if not isinstance(backbone.exact, Int8Projector):  # whose rounding makes steps of small differences
+        tolerance = 2**-6 if backbone.dtype == torch.bfloat16 else tiny.ORDER_TOLERANCE
+        assert all(tiny.relative_error(a, b) < tolerance for a, b in zip(together, once, strict=True))
+    expected = ask(backbone, state, [0, 5, 3])
+    for count in (1, 2):
+        torch.set_num_threads(count)
+        for number, context in enumerate(CONTEXTS):
+            assert torch.equal(read(backbone, [context])[0][0], together[number])
+        for i, parts in ask(backbone, state, [5, 0]).items():
+            assert all(torch.equal(a, b) for a, b in zip(parts, expected[i], strict=True))
