@@ -1,6 +1,6 @@
 """llama.cpp as a rival of the benchmark: the embedded base's own GGUF file under a JSON-Schema grammar.
 
-Needs `pip install llama-cpp-python`, built for this machine; nothing but `deg bench fill` uses it.
+Needs the extra `llamacpp`, built for this machine; nothing but `deg bench fill` uses it.
 """
 
 from __future__ import annotations

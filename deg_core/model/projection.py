@@ -183,7 +183,7 @@ def int8_linear(x: torch.Tensor, packed: torch.Tensor, scales: torch.Tensor, zer
 
 @cache
 def int8_is_exact() -> bool:
-    """Whether this machine adds up products of bytes without loss, seen on the largest ones.
+    """Whether this machine adds up products of bytes without loss, seen on the largest ones, and turns each row alone.
 
     CPUs without instructions for it add pairs of products in 16 bits, which are too few.
     """
@@ -194,7 +194,9 @@ def int8_is_exact() -> bool:
     with torch.inference_mode():
         packed = torch.ops.onednn.qlinear_prepack(largest, None)
         sums = int8_linear(torch.full((TILE, TILE), 255, dtype=torch.uint8), packed, one, zero)
-    return bool((sums == TILE * 127 * 127).all())
+        turns = [hadamard(TURNED).to(dtype) for dtype in (torch.float32, torch.bfloat16)]
+        turned = all(_rows_alone(torch.ops.mkldnn._reorder_linear_weight(turn, TILE), turn) for turn in turns)
+    return turned and bool((sums == TILE * 127 * 127).all())
 
 
 def tiled_linear(x: torch.Tensor, weight: torch.Tensor, tile: int) -> torch.Tensor:
