@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from deg_core.cli.bench_contract import contract
+from deg_core.cli.chain import GuardOption, ManifestOption, RecordsOption, with_records
 from deg_core.cli.options import HomeOption, home_of
 
 if TYPE_CHECKING:
@@ -175,6 +176,40 @@ def train_command(
         found["computed_over_real"] = ours.computed / ours.real
         found |= pools.measure_pools(made, settings, examples)
     print(json.dumps({name: round(value, 4) for name, value in found.items()}))
+
+
+@group.command("rival")
+def rival_command(
+    out: Annotated[Path, typer.Option(help="Folder to write the trained model to.")],
+    minutes: Annotated[float, typer.Option(min=0.01, help="How long to train.")] = 60.0,
+    records: RecordsOption = None,
+    manifest: ManifestOption = None,
+    guard: GuardOption = None,
+    base: Annotated[str, typer.Option(help="Backbone: a name or a local directory.")] = "smollm2-135m",
+    budget_tokens: Annotated[int, typer.Option(min=128, help="Tokens of a step, padding included.")] = 2200,
+    lr: Annotated[float, typer.Option(help="Peak learning rate of the adapters.")] = 5e-4,
+    seed: Annotated[int, typer.Option(help="Seed of draws and fresh weights.")] = 1,
+    dtype: Annotated[str, typer.Option(help="Compute type: auto, float32 or bfloat16.")] = "auto",
+    core: Annotated[int | None, typer.Option(help="The core to stay on (default: the first).")] = None,
+    home: HomeOption = None,
+) -> None:
+    """Fine-tune the base to write the JSON itself (transformers with peft), for `deg evaluate --baseline FOLDER`.
+
+    On one core; the last line is a JSON object of figures.
+    """
+    import torch
+
+    from deg_core.config import PoolSettings, TrainSettings
+    from deg_core.evaluation import speed
+    from deg_core.model.model import pick_dtype
+    from deg_core.training.bench.rival import read_sources, train_rival
+
+    speed.pin(core)
+    sources = read_sources(with_records(PoolSettings(base=base), records, manifest, guard))
+    settings = TrainSettings(base=base, budget_tokens=budget_tokens, lr_trunk=lr, clip_norm=1.0, seed=seed)
+    compute = pick_dtype(dtype, torch.device("cpu"))
+    found = train_rival(sources, settings, minutes * 60, out, home_of(home), compute)
+    typer.echo(json.dumps({name: round(value, 4) for name, value in found.items()}))
 
 
 def _tally_row(item: tuple[str, Any]) -> Row:

@@ -38,6 +38,10 @@ ManifestOption = Annotated[
     Path | None,
     typer.Option("--manifest", help="JSON file that lists records files with their weights; --records are added."),
 ]
+GuardOption = Annotated[
+    list[Path] | None,
+    typer.Option("--guard", help="Evaluation records file; a record that holds a text of it is left out; repeatable."),
+]
 CheckpointOption = Annotated[
     Path | None, typer.Option("--checkpoint", help="Checkpoint folder (default: of the newest calibration or run).")
 ]
@@ -80,6 +84,7 @@ def train(
     settings: TrainSettings,
     records: RecordsOption = None,
     manifest: ManifestOption = None,
+    guard: GuardOption = None,
     memory: Annotated[Path | None, typer.Option("--memory", help="Artifact of `deg memory`; none = analytic.")] = None,
     arrays: Annotated[
         ArrayMode | None,
@@ -90,7 +95,7 @@ def train(
     """Train on the pools of the records files; a run that was stopped goes on where it was."""
     place = home_of(home)
     shape = steps.pools_for_training(settings, place, arrays)
-    folders = [pool.path for pool in _pools(place, with_records(shape, records, manifest))]
+    folders = [pool.path for pool in _pools(place, with_records(shape, records, manifest, guard))]
     report(steps.train(settings, place, Terminal(), pools=folders, memory=memory))
 
 
@@ -99,12 +104,13 @@ def calibrate(
     checkpoint: CheckpointOption = None,
     records: RecordsOption = None,
     manifest: ManifestOption = None,
+    guard: GuardOption = None,
     home: HomeOption = None,
 ) -> None:
     """Find one temperature per head kind on validation records."""
     place = home_of(home)
     found = checkpoint or checkpoint_of(steps.newest(place, "runs", "deg train"))
-    folders = [pool.path for pool in _pools(place, with_records(steps.pools_like(found), records, manifest))]
+    folders = [pool.path for pool in _pools(place, with_records(steps.pools_like(found), records, manifest, guard))]
     report(steps.calibrate(settings, place, Terminal(), checkpoint=found, pools=folders))
 
 
@@ -170,8 +176,15 @@ def report(manifest: Manifest) -> None:
     typer.echo(manifest.path)
 
 
-def with_records(settings: PoolSettings, records: list[str] | None, manifest: Path | None = None) -> PoolSettings:
+def with_records(
+    settings: PoolSettings,
+    records: list[str] | None,
+    manifest: Path | None = None,
+    guard: list[Path] | None = None,
+) -> PoolSettings:
     """Pool settings whose sources are the --records options and the manifest's sets, where there are any."""
+    if guard:
+        settings = settings.model_copy(update={"guard": tuple(map(str, guard))})
     if manifest:
         settings = settings.model_copy(update={"sources": (), "manifest": str(manifest)})
     if not records:

@@ -60,6 +60,24 @@ class BaselineAnswer:
     capped: bool
 
 
+class Prompts:
+    """The chat prompts of a Hugging Face folder's model. Raises InputError when the folder lacks a tokenizer."""
+
+    def __init__(self, folder: str | Path):
+        self.tokens = Tokens.load(folder)
+        self._head, self._tail = _chat_frame(AutoTokenizer.from_pretrained(str(folder)))
+
+    def prompt(self, context: str, schema: Mapping[str, Any]) -> list[int]:
+        """Instruction, schema and text; spellings of special tokens in these are ordinary characters."""
+        shown = json.dumps(plain_schema(schema), ensure_ascii=False)
+        body = f"{INSTRUCTION}\n\nJSON Schema:\n{shown}\n\nText:\n{context}"
+        return [
+            *self.tokens.encode_line(self._head),
+            *self.tokens.encode_text(body),
+            *self.tokens.encode_line(self._tail),
+        ]
+
+
 class Baseline:
     """A causal language model of a Hugging Face folder, constrained by JSON Schema.
 
@@ -67,9 +85,9 @@ class Baseline:
     """
 
     def __init__(self, folder: str | Path, dtype: str = "bfloat16", device: str = "cpu"):
-        self._tokens = Tokens.load(folder)
+        self._prompts = Prompts(folder)
+        self.prompt = self._prompts.prompt
         tokenizer = AutoTokenizer.from_pretrained(str(folder))
-        self._head, self._tail = _chat_frame(tokenizer)
         self._network = load_network(folder, dtype, device)
         vocabulary = self._network.config.get_text_config().vocab_size
         self._engine = llguidance.hf.from_tokenizer(tokenizer, n_vocab=vocabulary)  # type: ignore[arg-type]  # a fast one
@@ -78,16 +96,6 @@ class Baseline:
     def grammar(self, schema: Mapping[str, Any], limits: Mapping[str, int]) -> Grammar:
         """The grammar that answers to a schema are held to; limits bound its free strings."""
         return compile_grammar(schema, limits, self._engine)
-
-    def prompt(self, context: str, schema: Mapping[str, Any]) -> list[int]:
-        """The chat prompt; spellings of special tokens in the context or schema are ordinary characters."""
-        shown = json.dumps(plain_schema(schema), ensure_ascii=False)
-        body = f"{INSTRUCTION}\n\nJSON Schema:\n{shown}\n\nText:\n{context}"
-        return [
-            *self._tokens.encode_line(self._head),
-            *self._tokens.encode_text(body),
-            *self._tokens.encode_line(self._tail),
-        ]
 
     def answer(self, context: str, schema: Mapping[str, Any], grammar: Grammar, max_tokens: int) -> BaselineAnswer:
         """Write the JSON object of one rendered context, max_tokens tokens at most.

@@ -16,6 +16,7 @@ from deg_core.config import PoolSettings, SourceSettings
 from deg_core.contract.request import render_context
 from deg_core.generator.records import make_record
 from deg_core.model.bases import base_folder
+from deg_core.model.tokens import Tokens
 from deg_core.pools.build import build_pool
 from deg_core.pools.store import Pool
 from deg_core.progress import Silent
@@ -25,18 +26,21 @@ SEED = 1
 
 @dataclass(frozen=True)
 class Documents:
-    """base: the backbone's folder. pool: the examples. records: by uid. build_s: process seconds of the pool's build."""
+    """base: the backbone's folder, tokens: its tokenizer. pool: the examples. records: by uid. build_s: process seconds of the pool's build."""
 
     base: Path
+    tokens: Tokens
     pool: Pool
     records: dict[str, dict[str, Any]]
     max_context_tokens: int
     build_s: float
 
-    def text(self, uid: str) -> tuple[str, str]:
-        """What a plain fine-tuning reads and writes: the context, and the value as JSON."""
+    def answered(self, uid: str) -> tuple[list[int], list[int]]:
+        """What a plain fine-tuning reads and writes, as tokens: the context, and the value as JSON."""
         record = self.records[uid]
-        return render_context(record["context"]), json.dumps(record["value"], ensure_ascii=False)
+        written = json.dumps(record["value"], ensure_ascii=False)
+        read = self.tokens.encode_text(render_context(record["context"]) + "\n")
+        return [*read], [*self.tokens.encode_text(written)]
 
 
 @contextmanager
@@ -51,4 +55,4 @@ def made_documents(count: int, base: str, home: Home) -> Iterator[Documents]:
         begun = time.process_time()
         manifest = build_pool(settings.sources[0], settings, Home(Path(scratch) / "home"), Silent(), workers=1)
         seconds = time.process_time() - begun
-        yield Documents(folder, Pool.open(manifest.path), records, settings.max_context_tokens, seconds)
+        yield Documents(folder, Tokens.load(folder), Pool.open(manifest.path), records, settings.max_context_tokens, seconds)

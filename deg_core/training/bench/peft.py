@@ -1,7 +1,7 @@
-"""The other way to train the same base on the same documents: transformers with peft (LoRA, arXiv:2106.09685).
+"""The other way to train the same base: transformers with peft (LoRA, arXiv:2106.09685) on written answers.
 
-A document is its context followed by its value as JSON; the loss is that of the JSON's tokens. Documents of a step
-stand side by side, padded to the longest, with an attention mask. peft is the extra `bench`.
+A document is what is read followed by what is to be written; the loss is that of the written tokens. Documents of a
+step stand side by side, padded to the longest, with an attention mask. peft is the extra `bench`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from transformers import AutoModelForCausalLM, AutoTokenizer
+from transformers import AutoModelForCausalLM
 
 from deg_core.config import TrainSettings
 from deg_core.contract.errors import InputError
@@ -20,19 +20,22 @@ from deg_core.contract.errors import InputError
 TARGETS = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
 IGNORED = -100
 
+Answered = tuple[list[int], list[int]]
+"""Token ids that are read, and those that are to be written after them."""
+
 
 class PeftTraining:
     """The base with adapters of the same rank on the same projections, in the same compute type.
 
-    Raises InputError when peft is not installed.
+    adapters: type of the adapters; in bfloat16 a step is faster and small updates are lost. Raises InputError when peft
+    is not installed.
     """
 
-    def __init__(self, base: Path, settings: TrainSettings, dtype: torch.dtype):
+    def __init__(self, base: Path, settings: TrainSettings, dtype: torch.dtype, adapters: torch.dtype | None = None):
         if importlib.util.find_spec("peft") is None:
             raise InputError("peft is not installed; run: pip install 'deg[bench]'")
         from peft import LoraConfig, get_peft_model
 
-        self._tokenizer: Any = AutoTokenizer.from_pretrained(base)
         config = LoraConfig(
             r=settings.lora_rank,
             lora_alpha=int(settings.lora_alpha),
@@ -40,12 +43,16 @@ class PeftTraining:
             target_modules=TARGETS,
             task_type="CAUSAL_LM",
         )
+        torch.manual_seed(settings.seed)
         plain = AutoModelForCausalLM.from_pretrained(base, dtype=dtype)
         self._model: Any = get_peft_model(plain, config, autocast_adapter_dtype=False)
         self._model.train()
         self._model.config.use_cache = False
         self._trained = [parameter for parameter in self._model.parameters() if parameter.requires_grad]
+        for parameter in self._trained:
+            parameter.data = parameter.data.to(adapters or dtype)
         self._optimizer = torch.optim.AdamW(self._trained, lr=settings.lr_trunk, betas=(0.9, 0.98), weight_decay=0.01)
+        self._rate = settings.lr_trunk
         self._clip = settings.clip_norm
 
     @property
@@ -53,26 +60,31 @@ class PeftTraining:
         """Elements of the adapters."""
         return sum(parameter.numel() for parameter in self._trained)
 
-    def step(self, documents: Sequence[tuple[str, str]]) -> tuple[int, int]:
-        """One optimizer step over (context, JSON) texts; real tokens, and those with padding."""
-        ids, mask, labels = self._batch(documents)
+    def step(self, documents: Sequence[Answered], rate: float = 1.0) -> tuple[int, int, float]:
+        """One optimizer step at `rate` times the learning rate; real tokens, those with padding, and the loss."""
+        ids, mask, labels = _batch(documents)
         loss = self._model(input_ids=ids, attention_mask=mask, labels=labels).loss
         loss.backward()
         torch.nn.utils.clip_grad_norm_(self._trained, self._clip)
+        for group in self._optimizer.param_groups:
+            group["lr"] = self._rate * rate
         self._optimizer.step()
         self._optimizer.zero_grad(set_to_none=True)
-        return int(mask.sum()), ids.numel()
+        return int(mask.sum()), ids.numel(), loss.item()
 
-    def _batch(self, documents: Sequence[tuple[str, str]]) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """ids, attention mask and labels, int64 [documents, tokens of the longest]."""
-        end = [self._tokenizer.eos_token_id]
-        read = [self._tokenizer.encode(context + "\n", add_special_tokens=False) for context, _ in documents]
-        written = [self._tokenizer.encode(value, add_special_tokens=False) + end for _, value in documents]
-        width = max(len(a) + len(b) for a, b in zip(read, written, strict=True))
-        ids = torch.zeros(len(documents), width, dtype=torch.int64)
-        mask, labels = torch.zeros_like(ids), torch.full_like(ids, IGNORED)
-        for row, (a, b) in enumerate(zip(read, written, strict=True)):
-            ids[row, : len(a) + len(b)] = torch.tensor(a + b)
-            mask[row, : len(a) + len(b)] = 1
-            labels[row, len(a) : len(a) + len(b)] = torch.tensor(b)
-        return ids, mask, labels
+    def save(self, folder: Path) -> None:
+        """Write the base with the adapters merged into it as a Hugging Face model; the training ends with it."""
+        self._model.merge_and_unload().save_pretrained(folder)
+
+
+def _batch(documents: Sequence[Answered]) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """ids, attention mask and labels, int64 [documents, tokens of the longest]."""
+    width = max(len(read) + len(written) for read, written in documents)
+    ids = torch.zeros(len(documents), width, dtype=torch.int64)
+    mask, labels = torch.zeros_like(ids), torch.full_like(ids, IGNORED)
+    for row, (read, written) in enumerate(documents):
+        end = len(read) + len(written)
+        ids[row, :end] = torch.tensor(read + written)
+        mask[row, :end] = 1
+        labels[row, len(read) : end] = torch.tensor(written)
+    return ids, mask, labels

@@ -71,8 +71,8 @@ def against_peft(
             with TokenCount(training) as count:
                 result, seconds = timed(partial(training.step, examples))
             rows.append((result.trunk_tokens + result.fork_tokens, count.computed, seconds))
-        texts = [documents.text(example.uid) for example in examples]
-        (real, padded), seconds = timed(partial(theirs.step, texts))
+        answered = [documents.answered(example.uid) for example in examples]
+        (real, padded, _), seconds = timed(partial(theirs.step, answered))
         rows.append((real, padded, seconds))
         if number:
             for tally, row in zip(tallies.values(), rows, strict=True):
