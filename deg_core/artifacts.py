@@ -65,7 +65,7 @@ class Home:
         self.root = Path(root or os.environ.get("DEG_HOME") or "deg-home").absolute()
 
     def folder(self, kind: str) -> Path:
-        """The folder of one kind of artifact: data pools memory runs calibrations evals fills models bases logs.
+        """The folder of one kind of artifact: data pools memory runs calibrations evals fills generators generator_runs models bases logs.
 
         Raises InputError when it cannot be made.
         """
@@ -102,6 +102,12 @@ def hash_tree(path: str | os.PathLike[str]) -> str:
         return hash_file(root)
     files = sorted(p for p in root.rglob("*") if p.is_file())
     return fingerprint({p.relative_to(root).as_posix(): hash_file(p) for p in files})
+
+
+def generator_input(generate: str) -> dict[str, str]:
+    """What a fill depends on besides its settings where `generate` (FillSettings) names a generator's folder."""
+    folder = generate.partition(":")[2]
+    return {"generator": hash_tree(folder)} if folder and Path(folder).is_dir() else {}
 
 
 @cache

@@ -16,6 +16,7 @@ from deg_core.config.settings import (
     EvaluateSettings,
     FillSettings,
     GateSettings,
+    GeneratorSettings,
     MemorySettings,
     PoolSettings,
     TrainSettings,
@@ -45,11 +46,16 @@ def build_pools(settings: PoolSettings, home: Home, progress: Progress, *, data:
 
 
 def pools_like(checkpoint: Path) -> PoolSettings:
-    """Pool settings that fit a checkpoint: its base, and its way of naming array items."""
+    """Pool settings that fit a checkpoint: its base, and how it is asked."""
     from deg_core.model.checkpoint import read_meta
 
     meta = read_meta(checkpoint)
-    return PoolSettings(base=meta.base, array_mode=meta.array_mode, anchor_min_tokens=meta.anchor_min_tokens)
+    return PoolSettings(
+        base=meta.base,
+        array_mode=meta.array_mode,
+        anchor_min_tokens=meta.anchor_min_tokens,
+        gen_layout=meta.gen_layout,
+    )
 
 
 def pools_for_training(settings: TrainSettings, home: Home, arrays: ArrayMode | None) -> PoolSettings:
@@ -76,6 +82,20 @@ def train(
     from deg_core.training.run import train
 
     return train(settings, pools, home, progress, memory)
+
+
+def written(settings: PoolSettings) -> PoolSettings:
+    """The same sources as pools of a generator: generated texts alone, asked for in the base's chat."""
+    return settings.model_copy(update={"forks": "generate", "gen_layout": "chat"})
+
+
+def train_generator(
+    settings: GeneratorSettings, home: Home, progress: Progress, *, pools: list[Path], memory: Path | None = None
+) -> Manifest:
+    """An adapter with which the base writes generated text; pools: of `written` settings."""
+    from deg_core.training.generator import train_generator
+
+    return train_generator(settings, pools, home, progress, memory)
 
 
 def calibrate(

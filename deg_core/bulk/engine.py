@@ -15,7 +15,16 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from deg_core.artifacts import Home, Manifest, build_artifact, fingerprint, hash_tree, source_version, write_atomically
+from deg_core.artifacts import (
+    Home,
+    Manifest,
+    build_artifact,
+    fingerprint,
+    generator_input,
+    hash_tree,
+    source_version,
+    write_atomically,
+)
 from deg_core.bulk.filler import model_filler
 from deg_core.bulk.job import Filler, FillJob, Shard, plan_shards
 from deg_core.bulk.workers import WorkerPool
@@ -64,6 +73,7 @@ def fill_corpus(
         home=home.root,
         options=settings.options,
         dtype=settings.dtype,
+        generate=settings.generate,
         batch_documents=settings.batch_documents,
         folder=Path(),
         key="",
@@ -82,6 +92,7 @@ def fill_corpus(
             "corpus": corpus_hash,
             "schema": fingerprint({"plan": plan.fingerprint, "text": json.dumps(schema)}),
             "checkpoint": hash_tree(checkpoint),
+            **generator_input(settings.generate),
         },
         build=partial(_build, job, settings, progress, run_shards or run_in_workers),
         resume=True,
@@ -90,7 +101,7 @@ def fill_corpus(
     return found
 
 
-_CONTENT_SETTINGS = {"text_column", "id_column", "shard_documents", "dtype", "options"}
+_CONTENT_SETTINGS = {"text_column", "id_column", "shard_documents", "dtype", "generate", "options"}
 
 
 def run_in_workers(job: FillJob, shards: list[Shard], workers: int, bar: Bar) -> Generator[PartSummary, None, None]:

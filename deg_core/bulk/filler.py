@@ -33,5 +33,5 @@ def model_filler(job: FillJob) -> ModelFiller:
     from deg_core import load_model
 
     torch.set_num_threads(1)
-    model = load_model(job.checkpoint, dtype=job.dtype, home=Home(job.home))
+    model = load_model(job.checkpoint, dtype=job.dtype, generate=job.generate, home=Home(job.home))
     return ModelFiller(model, job.schema, job.options.model_dump())

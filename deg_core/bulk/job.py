@@ -41,6 +41,7 @@ class FillJob:
     home: Path
     options: FillOptions
     dtype: str
+    generate: str
     batch_documents: int
     folder: Path
     key: str

@@ -1,4 +1,4 @@
-"""`deg generate | pools | memory | train | calibrate | evaluate | gate | nightly`: the steps and the whole chain."""
+"""`deg generate | pools | memory | train | train-generator | calibrate | evaluate | gate | nightly`: the steps and the whole chain."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from deg_core.config import (
     DataSettings,
     EvaluateSettings,
     GateSettings,
+    GeneratorSettings,
     MemorySettings,
     NightlySettings,
     PoolSettings,
@@ -55,12 +56,13 @@ def register(app: typer.Typer) -> None:
         (PoolSettings, pools),
         (MemorySettings, memory),
         (TrainSettings, train),
+        (GeneratorSettings, train_generator),
         (CalibrateSettings, calibrate),
         (EvaluateSettings, evaluate),
         (GateSettings, gate),
         (NightlySettings, run_nightly),
     ):
-        name = "nightly" if command is run_nightly else command.__name__
+        name = "nightly" if command is run_nightly else command.__name__.replace("_", "-")
         app.command(name, rich_help_panel=panel)(takes_settings(settings)(command))
 
 
@@ -97,6 +99,20 @@ def train(
     shape = steps.pools_for_training(settings, place, arrays)
     folders = [pool.path for pool in _pools(place, with_records(shape, records, manifest, guard))]
     report(steps.train(settings, place, Terminal(), pools=folders, memory=memory))
+
+
+def train_generator(
+    settings: GeneratorSettings,
+    records: RecordsOption = None,
+    manifest: ManifestOption = None,
+    guard: GuardOption = None,
+    home: HomeOption = None,
+) -> None:
+    """Train an adapter with which the base writes generated text; `deg fill --generate base+lora:FOLDER` uses it."""
+    place = home_of(home)
+    shape = steps.written(with_records(PoolSettings(base=settings.base), records, manifest, guard))
+    folders = [pool.path for pool in _pools(place, shape)]
+    report(steps.train_generator(settings, place, Terminal(), pools=folders))
 
 
 def calibrate(

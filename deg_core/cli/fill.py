@@ -54,5 +54,6 @@ def fill_text(settings: FillSettings, home: Home, schema: Path, text: Path) -> d
     from deg_core.model.model import load_model
     from deg_core.runtime.engine import fill as fill_one
 
-    model = load_model(steps.filling_checkpoint(settings.model, home), dtype=settings.dtype, home=home)
+    checkpoint = steps.filling_checkpoint(settings.model, home)
+    model = load_model(checkpoint, dtype=settings.dtype, generate=settings.generate, home=home)
     return fill_one(model, document.text, wanted, **settings.options.model_dump())

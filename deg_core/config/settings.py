@@ -7,6 +7,8 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 ArrayMode = Literal["index", "anchor"]
+GenLayout = Literal["deg", "chat"]
+Forks = Literal["all", "generate"]
 ArrayDecode = Literal["threshold", "count_peaks", "hybrid"]
 ComputeType = Literal["auto", "float32", "bfloat16", "int8"]
 
@@ -92,6 +94,12 @@ class PoolSettings(Settings):
     anchor_min_tokens: int = Field(
         0, ge=0, description="In anchor mode, contexts of fewer tokens have their items named by number."
     )
+    gen_layout: GenLayout = Field(
+        "deg",
+        description="How generated text is asked for: by lines of the queries' own form, or (chat) by an instruction that "
+        "ends the user's turn of the base's chat. A checkpoint keeps the layout of its pools.",
+    )
+    forks: Forks = Field("all", description="Which queries train: all, or those of generated text alone.")
     max_bad_share: float = Field(
         0.2, ge=0, le=1, description="Stop when more than this share of a file's records is quarantined."
     )
@@ -150,6 +158,14 @@ class TrainSettings(Settings):
         "base", description="Which weights read the context: the base model's (fast), or the adapted ones."
     )
     heads_only_steps: int = Field(0, ge=0, description="First steps that leave the backbone alone.")
+    freeze_backbone: bool = Field(
+        False, description="Train the heads alone: adapters and weights of the backbone stay as they are."
+    )
+    init_heads: str = Field(
+        "",
+        description="Where the heads start: empty = as in init; 'readout' = from the base's own preference among next "
+        "tokens (as a fresh start has them), 'random', or a checkpoint folder.",
+    )
     count_weight: float = Field(0.5, ge=0, description="Weight of the count loss.")
     anchor_weight: float = Field(1.0, ge=0, description="Weight of the loss of where array items start.")
     anchor_count_weight: float = Field(
@@ -187,6 +203,15 @@ class TrainSettings(Settings):
         0.25, ge=0, le=1, description="Share of these whose text is unrelated altogether, so that arrays train empty."
     )
     save_every: int = Field(50, ge=1, description="Steps between checkpoints.")
+    val_records: int = Field(
+        0, ge=0, description="Validation records of each source whose loss is logged at every save; 0 = none."
+    )
+    patience: int = Field(
+        0,
+        ge=0,
+        description="Saves without a lower validation loss after which the run ends; the checkpoint with the lowest is "
+        "the result. 0 = train all steps, the last one is.",
+    )
     nproc: int = Field(1, ge=1, description="Processes; more than one trains with ZeRO-2 under torchrun.")
     device: Literal["auto", "cpu", "cuda"] = Field(
         "auto", description="Where to train; auto = CUDA where there is one."
@@ -198,11 +223,54 @@ class TrainSettings(Settings):
     oom_max_redraws: int = Field(3, ge=0, description="Redraws of a step whose smallest part does not fit.")
     seed: int = Field(1, description="Seed of draws and fresh weights.")
 
+    @model_validator(mode="after")
+    def _patience_of_something(self) -> TrainSettings:
+        if self.patience and not self.val_records:
+            raise ValueError("train.patience waits for a lower validation loss; set train.val_records above 0")
+        return self
+
+
+class GeneratorSettings(Settings):
+    """A low-rank adapter for the base model that writes generated text."""
+
+    base: str = Field("smollm2-135m", description="Backbone: a name or a local Hugging Face directory.")
+    steps: int = Field(400, ge=1, description="Optimizer steps at most.")
+    budget_tokens: int = Field(3000, ge=128, description="Context and text tokens of a step and process.")
+    lr: float = Field(2e-4, gt=0, description="Peak learning rate.")
+    warmup_steps: int = Field(10, ge=0, description="Steps of linear warm-up.")
+    lora_rank: int = Field(16, ge=1, description="Rank of the adapter.")
+    lora_alpha: float = Field(32.0, gt=0, description="The adapter's scale is alpha / rank.")
+    kl_base: float = Field(0.0, ge=0, description="Weight of KL(base || adapted) on the written tokens.")
+    save_every: int = Field(25, ge=1, description="Steps between validations.")
+    val_records: int = Field(60, ge=1, description="Validation records of each source.")
+    patience: int = Field(
+        3, ge=0, description="Validations without a lower loss after which training ends; 0 = all steps."
+    )
+    nproc: int = Field(1, ge=1, description="Processes; more than one trains with ZeRO-2 under torchrun.")
+    device: Literal["auto", "cpu", "cuda"] = Field("auto", description="Where to train.")
+    dtype: Literal["auto", "float32", "bfloat16"] = Field("auto", description="Compute type.")
+    target_gib: float = Field(6.0, gt=0, description="Memory that the planner keeps a process under.")
+    seed: int = Field(1, description="Seed of draws and fresh weights.")
+
+    def training(self) -> TrainSettings:
+        """The run that makes it: the adapter reads the whole sequence, and nothing but its text trains."""
+        same = self.model_dump(exclude={"lr", "kl_base"})
+        return TrainSettings(
+            **same, init="fresh", lora_context="adapter", lr_trunk=self.lr, lr_heads=self.lr, lm_kl_base=self.kl_base
+        )
+
 
 class CalibrateSettings(Settings):
     """One temperature per head kind, by NLL on validation records."""
 
     max_records: int = Field(80, ge=1, description="Validation records of each source at most.")
+
+
+GENERATE = Field(
+    "model",
+    description="Who writes generated text: 'model' (the checkpoint), 'base' (its base as it is), or 'base+lora:FOLDER' (the "
+    "base with an adapter of `deg train-generator`).",
+)
 
 
 class EvaluateSettings(Settings):
@@ -213,6 +281,10 @@ class EvaluateSettings(Settings):
     baseline_records: int = Field(
         24, ge=0, description="Of these, how many of each split and source the baseline also answers; 0 = none."
     )
+    baseline: str = Field(
+        "",
+        description="Model of the baseline: a name or a local Hugging Face directory; empty = the checkpoint's base.",
+    )
     baseline_max_tokens: int = Field(400, ge=16, description="Token cap of one baseline answer.")
     determinism_records: int = Field(4, ge=0, description="Records on which bitwise equality is checked.")
     workers: int = Field(0, ge=0, description="Processes, each pinned to one core; 0 = one per core.")
@@ -222,6 +294,7 @@ class EvaluateSettings(Settings):
         "faster of float32 and bfloat16.",
     )
     seed: int = Field(1, description="Seed of the sample.")
+    generate: str = GENERATE
     options: FillOptions = Field(FillOptions(), description="Options of every fill, e.g. the date order.")
 
 
@@ -250,6 +323,7 @@ class FillSettings(Settings):
     dtype: ComputeType = Field(
         "auto", description="Compute type; auto: int8 on a CPU that has it, else as in training."
     )
+    generate: str = GENERATE
     shard_documents: int = Field(64, ge=1, description="Documents of one Parquet part.")
     batch_documents: int = Field(8, ge=1, description="Documents filled together.")
     workers: int = Field(0, ge=0, description="Processes; 0 = one per core.")

@@ -105,19 +105,21 @@ def known_values(values: Iterable[tuple[str, Any]]) -> Query:
     return Query(("KNOWN VALUES:\n", *lines))
 
 
-def generate_query(field: FieldPlan, items: Sequence[ItemName]) -> Query:
+def generate_query(field: FieldPlan, items: Sequence[ItemName], chat: bool = False) -> Query:
     """The query of a generate leaf, to stand after `known_values`. items: numbers as in the final value.
 
-    A number stands in the pointer and is not said again.
+    A number stands in the pointer and is not said again. chat: as an instruction, which the tokens of the chat's next
+    turn follow.
     """
     placed = [line for line, item in zip(_item_lines(field.path, items), items, strict=True) if isinstance(item, str)]
-    lines = [f"WRITE {_pointer(field.path, items)}\n", *placed, *_annotations(field.title, field.description)]
+    asked = "Write {} for the text above. Say only what the text says.\n" if chat else "WRITE {}\n"
+    lines = [asked.format(_pointer(field.path, items)), *placed, *_annotations(field.title, field.description)]
     limits = _constraints(field.constraints)
     if field.max_tokens is not None:
         limits = f"{limits}, max tokens {field.max_tokens}".removeprefix(", ")
     if limits:
         lines.append(f"LIMITS: {limits}\n")
-    return Query((*lines, "VALUE:"))
+    return Query((*lines, "Answer with the value alone." if chat else "VALUE:"))
 
 
 def _kind(field: FieldPlan) -> str:

@@ -15,7 +15,7 @@ from deg_core.evaluation.baseline import Baseline, BaselineAnswer
 from deg_core.evaluation.compare import Answer, compare
 from deg_core.evaluation.metrics import BASELINE, OURS
 from deg_core.evaluation.sample import Case
-from deg_core.model.model import load_model
+from deg_core.model.model import CHECKPOINT, Model, load_model
 from deg_core.pools.schemas import Schemas
 from deg_core.runtime.engine import fill
 
@@ -27,7 +27,8 @@ class Job:
     """What every worker of an evaluation needs to know.
 
     run: the evaluation's id. home: root of the home directory. dtype: compute type of ours, "auto" = its own
-    choice. baseline_dtype: of the baseline. options: of every fill of ours.
+    choice. baseline_dtype: of the baseline. options: of every fill of ours. generate: who writes in it. baseline: folder of
+    the baseline's model, None = the checkpoint's base.
     """
 
     run: str
@@ -37,6 +38,12 @@ class Job:
     baseline_dtype: str
     baseline_max_tokens: int
     options: FillOptions = FillOptions()
+    generate: str = CHECKPOINT
+    baseline: Path | None = None
+
+    def load(self) -> Model:
+        """The checkpoint's model."""
+        return load_model(self.checkpoint, dtype=self.dtype, generate=self.generate, home=Home(self.home))
 
 
 @dataclass(frozen=True)
@@ -50,11 +57,11 @@ class _Outcome:
 
 
 class Systems:
-    """The model and, once it is asked, the baseline of the same base weights, in this process."""
+    """The model and, once it is asked, the baseline, in this process."""
 
     def __init__(self, job: Job):
         self._job = job
-        self._model = load_model(job.checkpoint, dtype=job.dtype, home=Home(job.home))
+        self._model = job.load()
         self._baseline: Baseline | None = None
         self._warm: set[str] = set()
         self._schemas = Schemas()
@@ -78,7 +85,8 @@ class Systems:
     def _load_baseline(self) -> Baseline:
         """The baseline; loaded outside any document, so that a failure ends the run instead of being an answer."""
         if self._baseline is None:
-            self._baseline = Baseline(self._model.base_folder, self._job.baseline_dtype)
+            folder = self._job.baseline or self._model.base_folder
+            self._baseline = Baseline(folder, self._job.baseline_dtype)
         return self._baseline
 
     def _guarded(self, system: str, ask: Callable[[Case], _Outcome], case: Case) -> _Outcome:

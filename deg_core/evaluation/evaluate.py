@@ -17,6 +17,7 @@ from deg_core.artifacts import (
     Manifest,
     build_artifact,
     fingerprint,
+    generator_input,
     hash_file,
     hash_tree,
     source_version,
@@ -31,7 +32,7 @@ from deg_core.evaluation.sample import Case, draw_sample
 from deg_core.evaluation.tables import documents as documents_table
 from deg_core.evaluation.tables import full_rows
 from deg_core.evaluation.workers import answer_cases, check_stability, pick_baseline_dtype
-from deg_core.model.bases import base_folder
+from deg_core.model.bases import base_folder, base_hash
 from deg_core.model.checkpoint import read_meta
 from deg_core.progress import Progress, Silent
 
@@ -67,6 +68,8 @@ def evaluate(
         inputs={
             "checkpoint": hash_tree(checkpoint),
             "records": fingerprint([[path.stem, hash_file(path)] for path in paths]),
+            **generator_input(settings.generate),
+            **({"baseline": base_hash(base_folder(settings.baseline, home))} if settings.baseline else {}),
         },
         build=partial(_build, checkpoint.absolute(), paths, settings, home, progress or Silent()),
         resume=True,
@@ -110,11 +113,21 @@ def _build(
 
 
 def _job(run: str, checkpoint: Path, settings: EvaluateSettings, home: Home, cases: Sequence[Case], parts: Path) -> Job:
+    base = base_folder(settings.baseline or read_meta(checkpoint).base, home)
     dtype: str = settings.dtype
     if dtype == "auto" and any(case.baseline for case in cases):
-        base = base_folder(read_meta(checkpoint).base, home)
         dtype = pick_baseline_dtype(base, parts / "baseline_dtype")
-    return Job(run, home.root, checkpoint, settings.dtype, dtype, settings.baseline_max_tokens, settings.options)
+    return Job(
+        run,
+        home.root,
+        checkpoint,
+        settings.dtype,
+        dtype,
+        settings.baseline_max_tokens,
+        settings.options,
+        settings.generate,
+        base,
+    )
 
 
 def refuse_total_failure(documents: pa.Table, parts: Path) -> None:

@@ -81,7 +81,7 @@ def utilisation(model: Model, repeats: int) -> list[Row]:
     (text,) = texts(model, 1)
     context = model.tokens.encode_context(text)
     plan = compile_schema(FORM)
-    queries = DocumentQueries(model.tokens, plan, text, context, by_place=False)
+    queries = DocumentQueries(model.tokens, plan, text, context, model.layout)
     forks = [(0, queries.leaf(field, indices)) for field, indices in leaf_instances(plan, {})]
     around = len(model.tokens.prefix_ids) + len(model.tokens.suffix_ids)
     trunk, asked = len(context) + around, [len(fork.ids) for _, fork in forks]

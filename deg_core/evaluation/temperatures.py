@@ -12,12 +12,12 @@ import torch
 from deg_core.artifacts import Home, Manifest, build_artifact, hash_tree, source_version
 from deg_core.config import CalibrateSettings
 from deg_core.contract.errors import InputError
-from deg_core.model.checkpoint import checkpoint_addressing, load_network, save_checkpoint
+from deg_core.model.checkpoint import checkpoint_layout, load_network, save_checkpoint
 from deg_core.model.heads import CALIBRATED_KINDS, MAX_SPAN_TOKENS, CountLogits, SpanLogits, span_ends
 from deg_core.model.model import pick_device, pick_dtype
 from deg_core.model.network import Network
 from deg_core.pools.example import Example, Fork
-from deg_core.pools.store import Pool, common_addressing
+from deg_core.pools.store import Pool, common_layout
 from deg_core.progress import Progress
 
 LOWEST, HIGHEST = 0.05, 20.0
@@ -34,12 +34,14 @@ def calibrate(
     """Fit temperatures on the val records of every pool; the artifact holds the calibrated `checkpoint/`.
 
     Kinds with fewer than MIN_FORKS validation forks keep temperature 1 (said in the figures).
-    Raises InputError when no pool has a val record, and when the pools name array items otherwise than the checkpoint.
+    Raises InputError when no pool has a val record, and when the pools ask otherwise than the checkpoint.
     """
     opened = [Pool.open(folder) for folder in pools]
-    addressing, own = common_addressing(opened), checkpoint_addressing(checkpoint)
-    if addressing != own:
-        raise InputError(f"the pools name array items by {addressing}, {checkpoint} by {own}; set pools.array_mode so")
+    layout, own = common_layout(opened), checkpoint_layout(checkpoint)
+    if layout != own:
+        raise InputError(
+            f"the pools ask by {layout}, {checkpoint} is asked by {own}; set pools.array_mode and pools.gen_layout so"
+        )
 
     def build(folder: Path, manifest: Manifest) -> list[Path]:
         device = pick_device(None)

@@ -13,13 +13,12 @@ from typing import Any
 
 import torch
 
-from deg_core.artifacts import Home, write_atomically
+from deg_core.artifacts import write_atomically
 from deg_core.contract.errors import DegError
 from deg_core.evaluation.answering import Job, systems
 from deg_core.evaluation.baseline import faster_dtype
 from deg_core.evaluation.determinism import check_determinism, option_flips
 from deg_core.evaluation.sample import Case
-from deg_core.model.model import load_model
 from deg_core.progress import Progress
 from deg_core.training.guard import die_with_parent
 
@@ -91,7 +90,7 @@ def _answer_case(job: Job, case: Case, path: Path) -> None:
 
 
 def _check_stability(job: Job, cases: Sequence[Case], seed: int, path: Path) -> None:
-    model = load_model(job.checkpoint, dtype=job.dtype, home=Home(job.home))
+    model = job.load()
     options = job.options.model_dump()
     asks = [(case.record.context, case.record.plan.schema, options) for case in cases]
     found = {"determinism": check_determinism(model, asks, seed=seed), "option_flips": option_flips(model, asks)}

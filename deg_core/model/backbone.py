@@ -6,7 +6,7 @@ E = hidden width, N = flat tokens.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import torch
@@ -38,11 +38,18 @@ class Backbone:
 
     @classmethod
     def load(
-        cls, folder: str | Path, device: torch.device | str = "cpu", dtype: torch.dtype = torch.float32
+        cls,
+        folder: str | Path,
+        device: torch.device | str = "cpu",
+        dtype: torch.dtype = torch.float32,
+        change: Callable[[Mapping[str, torch.Tensor]], Mapping[str, torch.Tensor]] | None = None,
     ) -> Backbone:
-        """Read a Hugging Face folder (config.json and *.safetensors); raises InputError when it does not fit."""
+        """Read a Hugging Face folder (config.json and *.safetensors); raises InputError when it does not fit.
+
+        change: what is done to its tensors before they become this family's weights.
+        """
         folder = Path(folder)
-        family = _read_family(folder / "config.json")
+        family = read_family(folder / "config.json")
         tensors: dict[str, torch.Tensor] = {}
         for path in sorted(folder.glob("*.safetensors")):
             try:
@@ -51,7 +58,7 @@ class Backbone:
             except SafetensorError as error:
                 raise InputError(f"{path} is damaged: {error}; copy the base again") from error
         try:
-            weights = family.load(tensors)
+            weights = family.load(change(tensors) if change else tensors)
         except KeyError as error:
             raise InputError(f"{folder} lacks the tensor {error}; is it a {type(family).__name__} model?") from error
         moved: dict[int, torch.Tensor] = {}
@@ -114,7 +121,8 @@ class Backbone:
         return hidden, states
 
 
-def _read_family(path: Path):
+def read_family(path: Path):
+    """The family of a base by its config.json; raises InputError when there is none for it."""
     try:
         return family_of(json.loads(path.read_text()))
     except (OSError, ValueError) as error:

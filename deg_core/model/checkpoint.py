@@ -20,13 +20,13 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save_file
 
 from deg_core.artifacts import Home, sync_folder
-from deg_core.config import ArrayMode
+from deg_core.config import ArrayMode, GenLayout
 from deg_core.contract.errors import InputError
 from deg_core.model.backbone import Backbone
 from deg_core.model.bases import base_folder, base_hash
 from deg_core.model.heads import Heads
 from deg_core.model.network import Network
-from deg_core.model.queries import Addressing
+from deg_core.model.queries import QueryLayout
 from deg_core.model.tokens import Tokens
 
 FORMAT = "deg-checkpoint-v1"
@@ -34,7 +34,7 @@ FORMAT = "deg-checkpoint-v1"
 
 @dataclass
 class CheckpointMeta:
-    """deg.json: base and its content hash, adapter settings, the step, how array items are named, and where it came from."""
+    """deg.json: base and its content hash, adapter settings, the step, how it is asked, and where it came from."""
 
     base: str
     base_hash: str
@@ -44,8 +44,14 @@ class CheckpointMeta:
     step: int
     array_mode: ArrayMode = "index"
     anchor_min_tokens: int = 0
+    gen_layout: GenLayout = "deg"
     format: str = FORMAT
     provenance: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def layout(self) -> QueryLayout:
+        """How it is asked."""
+        return QueryLayout(self.array_mode, self.anchor_min_tokens, self.gen_layout)
 
 
 def save_checkpoint(folder: str | Path, network: Network, meta: CheckpointMeta) -> Path:
@@ -78,6 +84,16 @@ def save_checkpoint(folder: str | Path, network: Network, meta: CheckpointMeta) 
     return target
 
 
+def copy_checkpoint(source: Path, target: Path) -> None:
+    """Copy a checkpoint folder, whole or not at all; an older one of that name is replaced."""
+    scratch = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}."))
+    try:
+        copied = Path(shutil.copytree(source, scratch / target.name))
+        _replace(target, copied)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
 def _replace(target: Path, new: Path) -> None:
     """Give a folder its name; an older one of that name goes in one piece and is deleted under another."""
     older = None
@@ -104,10 +120,9 @@ def read_meta(folder: str | Path) -> CheckpointMeta:
     return meta
 
 
-def checkpoint_addressing(folder: str | Path) -> Addressing:
-    """How a checkpoint's queries name array items. Raises InputError as read_meta does."""
-    meta = read_meta(folder)
-    return Addressing(meta.array_mode, meta.anchor_min_tokens)
+def checkpoint_layout(folder: str | Path) -> QueryLayout:
+    """How a checkpoint is asked. Raises InputError as read_meta does."""
+    return read_meta(folder).layout
 
 
 def check_heads(folder: str | Path) -> None:

@@ -232,6 +232,17 @@ class Heads(nn.Module):
         self.register_buffer("temperatures", torch.ones(len(CALIBRATED_KINDS)))
 
     @classmethod
+    def random(cls, hidden: int, seed: int) -> Heads:
+        """New heads that start from nothing of the base: no readout, and a random yes/no head."""
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            heads = cls(hidden)
+        with torch.no_grad():
+            for pointer in (heads.choice, heads.score):
+                pointer.readout_scale.zero_()
+        return heads
+
+    @classmethod
     def fresh(cls, embed_VE: torch.Tensor, yes_no: tuple[int, int], seed: int) -> Heads:
         """New heads; the yes/no head starts as the base model's own preference between two tokens."""
         with torch.random.fork_rng(devices=[]):

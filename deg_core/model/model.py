@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -11,30 +13,38 @@ from deg_core.contract.errors import InputError
 from deg_core.model.backbone import Backbone
 from deg_core.model.bases import base_folder
 from deg_core.model.checkpoint import CheckpointMeta, load_network
+from deg_core.model.generator import merge_generator, read_generator
 from deg_core.model.network import Network
 from deg_core.model.projection import int8_is_exact
-from deg_core.model.queries import Addressing
 from deg_core.model.tokens import Tokens
 from deg_core.registry.models import champion
 
 INT8 = "int8"
+CHECKPOINT, BASE, BASE_LORA = "model", "base", "base+lora"
 MODEL_ID = "deg-{base}-0.1"
 
 
 class Model:
     """A network in inference.
 
-    name: the id that responses carry. addressing: how its queries name array items. path: the checkpoint folder.
-    base_folder: the backbone's folder.
+    name: the id that responses carry. layout: how it is asked. path: the checkpoint folder.
+    base_folder: the backbone's folder. writer: what writes generated text, itself unless load_model was told otherwise.
     """
 
-    def __init__(self, network: Network, meta: CheckpointMeta, path: Path, base: Path):
+    def __init__(self, network: Network, meta: CheckpointMeta, path: Path, base: Path, writer: Network | None = None):
         self.network = network
+        self.writer = writer or network
         self.meta = meta
-        self.addressing = Addressing(meta.array_mode, meta.anchor_min_tokens)
+        self.layout = meta.layout if writer is None else replace(meta.layout, gen_layout="chat")
         self.path = path
         self.base_folder = base
         self.name = MODEL_ID.format(base=Path(meta.base).name)
+
+    @property
+    def reads_twice(self) -> bool:
+        """Whether the writer reads contexts by other weights than the rest, so that they are read once more for it."""
+        shared = self.writer.backbone is self.network.backbone
+        return self.writer is not self.network and (not shared or self.network.context_adapted)
 
     @property
     def tokens(self) -> Tokens:
@@ -58,13 +68,15 @@ def load_model(
     *,
     device: str | torch.device | None = None,
     dtype: str | torch.dtype | None = None,
+    generate: str = CHECKPOINT,
     home: Home | None = None,
 ) -> Model:
     """Load a checkpoint folder, else the champion of DEG_HOME, else the checkpoint that ships.
 
     device: default CUDA where there is one, else the CPU. dtype: float32, bfloat16, int8 (on the CPU: most products of
-    rounded weights, everything else as in training) or "auto" (default: see pick_precision).
-    Raises InputError when there is nothing to load.
+    rounded weights, everything else as in training) or "auto" (default: see pick_precision). generate: who writes
+    generated text: "model", the checkpoint; "base", its base as it is; "base+lora:FOLDER", the base with the adapter of a
+    generator folder. Raises InputError when there is nothing to load.
     """
     home = home or Home()
     folder = Path(path) if path is not None else champion(home) or shipped_checkpoint()
@@ -75,7 +87,32 @@ def load_model(
     network, meta = load_network(folder, home, where, compute)
     network.int8 = rounded
     network.heads.requires_grad_(False)
-    return Model(network, meta, folder, base_folder(meta.base, home))
+    base = base_folder(meta.base, home)
+    return Model(network, meta, folder, base, load_writer(generate, network, meta, base))
+
+
+def load_writer(generate: str, network: Network, meta: CheckpointMeta, base: Path) -> Network | None:
+    """What `generate` of load_model names beside a checkpoint's network; None = the checkpoint itself.
+
+    Raises InputError when it names nothing, or a generator of another base.
+    """
+    if generate == CHECKPOINT:
+        return None
+    if generate == BASE and network.adapters:
+        return network.without_adapters()
+    kind, _, named = generate.partition(":")
+    change = None
+    if kind == BASE_LORA and named:
+        folder = Path(named)
+        if read_generator(folder).base_hash != meta.base_hash:
+            raise InputError(f"{folder} was trained on another base than {meta.base!r} of the checkpoint")
+        change = partial(merge_generator, folder=folder)
+    elif generate != BASE:
+        raise InputError(f"generate is {generate!r}; give '{CHECKPOINT}', '{BASE}' or '{BASE_LORA}:FOLDER'")
+    backbone = Backbone.load(base, network.backbone.device, network.backbone.dtype, change)
+    writer = Network(backbone, network.heads, network.tokens)
+    writer.int8 = network.int8
+    return writer
 
 
 def pick_device(device: str | torch.device | None) -> torch.device:

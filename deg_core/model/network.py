@@ -90,6 +90,12 @@ class Network:
         plain = Projector(weights, tile=TILE) if packed is None else PackedProjector(self.backbone.weights, packed)
         return Int8Projector(plain, int8) if int8 else plain
 
+    def without_adapters(self) -> Network:
+        """The base as it is, with weights and what was made of them shared."""
+        plain = Network(self.backbone, self.heads, self.tokens)
+        plain.int8, plain._exact = self.int8, self._exact
+        return plain
+
     def weights_changed(self) -> None:
         """Forget what was made of the weights, after an optimizer step."""
         self._exact.clear()

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from deg_core.config import ArrayMode
+import numpy as np
+
+from deg_core.config import ArrayMode, GenLayout
 from deg_core.contract.plan import ArrayPlan, FieldPlan, FillPlan, Path
 from deg_core.contract.pointer import folded
 from deg_core.contract.query import ItemName, Query, count_query, generate_query, leaf_query
@@ -18,17 +20,21 @@ PLACE_TOKENS = 24
 
 
 @dataclass(frozen=True)
-class Addressing:
-    """How a checkpoint's queries name array items: by number ("index"), or by the text where they start ("anchor").
+class QueryLayout:
+    """How a checkpoint is asked.
 
-    min_tokens: contexts of fewer tokens are filled by number in anchor mode too.
+    mode: how queries name array items, by number ("index") or by the text where they start ("anchor"). min_tokens:
+    contexts of fewer tokens are filled by number in anchor mode too. gen_layout: how text is asked for, by lines of the
+    queries' own form ("deg") or as an instruction in the base's chat ("chat").
     """
 
     mode: ArrayMode = "index"
     min_tokens: int = 0
+    gen_layout: GenLayout = "deg"
 
     def __str__(self) -> str:
-        return f"{self.mode} from {self.min_tokens} tokens" if self.min_tokens else self.mode
+        text = f"{self.mode} from {self.min_tokens} tokens" if self.min_tokens else self.mode
+        return text if self.gen_layout == "deg" else f"{text}, text by {self.gen_layout}"
 
     def by_place(self, tokens: int) -> bool:
         """Whether items in a context of this many tokens are named by their text."""
@@ -39,18 +45,18 @@ class DocumentQueries:
     """Makes the queries of one document and plan.
 
     regions: by the pointer of an array whose items have a place, the half-open token range of each item: from where
-    it starts to where the next one does. The caller adds them as they are found. by_place: whether items of arrays
-    that hold copied values are named by the text at their start; an item of such an array is asked about only
-    when its region is known.
+    it starts to where the next one does. The caller adds them as they are found. layout: how the checkpoint is asked;
+    an item that is named by its text is asked about only when its region is known.
     """
 
-    def __init__(self, tokens: Tokens, plan: FillPlan, text: str, context: ContextTokens, by_place: bool):
+    def __init__(self, tokens: Tokens, plan: FillPlan, text: str, context: ContextTokens, layout: QueryLayout):
         self.regions: dict[str, list[Region]] = {}
         self._tokens = tokens
         self._text = text
         self._context = context
         self._placed = placed_arrays(plan)
-        self._by_place = by_place
+        self._by_place = layout.by_place(len(context))
+        self._chat = layout.gen_layout == "chat"
 
     def has_places(self, array: ArrayPlan) -> bool:
         """Whether an array's items have places in the text."""
@@ -82,8 +88,11 @@ class DocumentQueries:
 
     def generate(self, field: FieldPlan, indices: Indices, numbers: Indices) -> ForkTokens:
         """The query of a generate leaf. numbers: its indices in the final value, indices: before items were dropped."""
-        query = generate_query(field, self._names(field.path, indices, numbers))
-        return tokenize_query(self._tokens, "generate", folded(field.path), query)
+        query = generate_query(field, self._names(field.path, indices, numbers), self._chat)
+        fork = tokenize_query(self._tokens, "generate", folded(field.path), query)
+        if self._chat:
+            fork = replace(fork, ids=np.concatenate((fork.ids, np.asarray(self._tokens.answer_ids, np.int32))))
+        return fork
 
     def _placed_fork(self, kind: str, path: Path, indices: Indices, query: Query) -> ForkTokens:
         fork = tokenize_query(self._tokens, kind, folded(path), query)

@@ -61,6 +61,8 @@ class Tokens:
     PREFIX = "<|im_start|>user\n"
     SUFFIX = "\n"
     END = "<|im_end|>"
+    ANSWER_TURN = "<|im_end|>\n<|im_start|>assistant\n"
+    THINKING, NO_THINKING = "<think>", "<think>\n\n</think>\n\n"
 
     def __init__(self, tokenizer: Tokenizer):
         self._tokenizer = tokenizer
@@ -87,6 +89,12 @@ class Tokens:
     @cached_property
     def suffix_ids(self) -> tuple[int, ...]:
         return self._encode(self.SUFFIX)
+
+    @cached_property
+    def answer_ids(self) -> tuple[int, ...]:
+        """What ends the user's turn of the chat and opens the model's, thinking left out where the model knows it."""
+        thinks = self._tokenizer.token_to_id(self.THINKING) is not None
+        return self._encode(self.ANSWER_TURN + (self.NO_THINKING if thinks else ""))
 
     def _encode(self, text: str) -> tuple[int, ...]:
         return tuple(self._tokenizer.encode(text, add_special_tokens=False).ids)

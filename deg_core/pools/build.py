@@ -22,7 +22,7 @@ from deg_core.artifacts import (
 from deg_core.config import PoolSettings, SourceSettings
 from deg_core.contract.errors import InputError
 from deg_core.model.bases import base_folder
-from deg_core.model.queries import Addressing
+from deg_core.model.queries import QueryLayout
 from deg_core.pools.chunks import build_chunks, to_chunks
 from deg_core.pools.guard import refuse_evaluation_only
 from deg_core.pools.lines import raw_lines
@@ -66,12 +66,12 @@ def build_pool(
     """Build the pool of a records file, or what is new in it, below home/pools.
 
     The folder's name is the source's and a fingerprint of all that an example depends on but the records:
-    code, tokenizer, guards, how array items are named. The file may have grown since the last build: the part already read is checked by
+    code, tokenizer, guards, the layout of the queries and which are kept. The file may have grown since the last build: the part already read is checked by
     hash and only the rest is read; when it was rewritten the pool is built anew. A killed build continues.
     Both end with the same examples in the same order as a build in one go.
 
     counts: read = kept + quarantined + guarded. The manifest's settings also hold what draws need (weight,
-    filler and max_context_tokens) and what the checkpoint keeps (array_mode and anchor_min_tokens).
+    filler and max_context_tokens) and what the checkpoint keeps (array_mode, anchor_min_tokens and gen_layout).
     workers: builder processes, 0 = by the size of the work. part_bytes: source bytes after which a part ends.
 
     Raises InputError when the source cannot be used, and when more than max_bad_share of its records are
@@ -109,14 +109,18 @@ class _Build:
             "guard": list(settings.guard),
             "array_mode": settings.array_mode,
             "anchor_min_tokens": settings.anchor_min_tokens,
+            "gen_layout": settings.gen_layout,
+            "forks": settings.forks,
         }
         # a window's document is longer than any window, so its items are named by place
         least = min(settings.anchor_min_tokens, settings.max_context_tokens + 1)
-        self._addressing = Addressing(settings.array_mode, least if settings.array_mode == "anchor" else 0)
+        self._layout = QueryLayout(
+            settings.array_mode, least if settings.array_mode == "anchor" else 0, settings.gen_layout
+        )
         self._inputs = {"tokenizer": hash_file(self._tokenizer_folder / "tokenizer.json")}
         self._inputs |= {f"guard {number}": _hash_guard(path) for number, path in enumerate(settings.guard)}
         self._code = source_version("contract", "values", *_MODEL_SOURCES, *_SOURCES)
-        shape = {"records": self._shaping["records"], "arrays": vars(self._addressing)}
+        shape = {"records": self._shaping["records"], "layout": vars(self._layout), "forks": settings.forks}
         key = fingerprint(shape | {"code": self._code, "inputs": self._inputs})
         name = OWN if source.records == OWN else re.sub(r"[^A-Za-z0-9._-]+", "-", records.stem)
         self.folder = home.folder("pools") / f"{name}-{key[:12]}"
@@ -149,7 +153,12 @@ class _Build:
         writer: PartWriter | None = None
         with progress.bar(f"pool {self.folder.name}", remaining) as bar:
             chunks = build_chunks(
-                to_chunks(lines), self._tokenizer_folder, self._settings.guard, self._addressing, workers
+                to_chunks(lines),
+                self._tokenizer_folder,
+                self._settings.guard,
+                self._layout,
+                workers,
+                self._settings.forks,
             )
             for chunk in chunks:
                 if writer is None:

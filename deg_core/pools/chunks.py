@@ -14,8 +14,9 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from deg_core.config import Forks
 from deg_core.contract.errors import InputError
-from deg_core.model.queries import Addressing
+from deg_core.model.queries import QueryLayout
 from deg_core.model.tokens import Tokens
 from deg_core.pools.example import Example
 from deg_core.pools.examples import build_example
@@ -61,12 +62,13 @@ class Chunk:
 class ChunkBuilder:
     """Parses, validates, guards and tokenises lines.
 
-    guards: evaluation records files; none guards nothing. addressing: how queries name array items.
+    guards: evaluation records files; none guards nothing. layout: of the queries. forks: which of them are kept.
     """
 
-    def __init__(self, tokenizer_folder: Path, guards: tuple[str, ...], addressing: Addressing):
+    def __init__(self, tokenizer_folder: Path, guards: tuple[str, ...], layout: QueryLayout, forks: Forks = "all"):
         self._tokens = Tokens.load(tokenizer_folder)
-        self._addressing = addressing
+        self._layout = layout
+        self._forks = forks
         self._guard = Guard.read(guards)
         self._schemas = Schemas()
 
@@ -84,7 +86,9 @@ class ChunkBuilder:
         if held is not None:
             reason = f"/context: holds the context of evaluation record {held!r}"
             return Entry(record.line, record.offset, record.uid, "guarded", reason)
-        example, left_out = build_example(record, self._tokens, self._addressing)
+        example, left_out = build_example(record, self._tokens, self._layout)
+        if self._forks == "generate":
+            example.forks = [fork for fork in example.forks if fork.kind == "generate"]
         if not example.decision:
             example.line = raw.data or b""
         examples.append(example)
@@ -128,19 +132,20 @@ def build_chunks(
     chunks: Iterable[list[RawLine]],
     tokenizer_folder: Path,
     guards: tuple[str, ...],
-    addressing: Addressing,
+    layout: QueryLayout,
     workers: int,
+    forks: Forks = "all",
 ) -> Iterator[Chunk]:
     """Build chunks in order, in this process (workers = 1) or in several, a few of them in flight.
 
     Raises InputError when a worker dies, naming the lines it may have been at.
     """
     if workers == 1:
-        builder = ChunkBuilder(tokenizer_folder, guards, addressing)
+        builder = ChunkBuilder(tokenizer_folder, guards, layout, forks)
         yield from map(builder.build, chunks)
         return
     context = multiprocessing.get_context("spawn")
-    executor = ProcessPoolExecutor(workers, context, _start_worker, (tokenizer_folder, guards, addressing))
+    executor = ProcessPoolExecutor(workers, context, _start_worker, (tokenizer_folder, guards, layout, forks))
     try:
         flying: deque = deque()
         for lines in chunks:
@@ -166,10 +171,10 @@ def _result(first: int, last: int, future) -> Chunk:
 _worker: ChunkBuilder | None = None
 
 
-def _start_worker(tokenizer_folder: Path, guards: tuple[str, ...], addressing: Addressing) -> None:
+def _start_worker(tokenizer_folder: Path, guards: tuple[str, ...], layout: QueryLayout, forks: Forks) -> None:
     global _worker
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    _worker = ChunkBuilder(tokenizer_folder, guards, addressing)
+    _worker = ChunkBuilder(tokenizer_folder, guards, layout, forks)
 
 
 def _end_with_parent() -> None:

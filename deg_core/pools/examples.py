@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from deg_core.config import FillOptions
 from deg_core.contract.outcome import outcome_index
 from deg_core.contract.plan import ITEM, FieldPlan, Path
 from deg_core.contract.pointer import concrete, folded, read_value
 from deg_core.contract.query import known_values, option_texts
 from deg_core.contract.walk import array_instances, enclosing_items, known_of, placed_arrays
 from deg_core.model.fork import MAX_COUNT, ForkTokens
-from deg_core.model.queries import Addressing, DocumentQueries
+from deg_core.model.queries import DocumentQueries, QueryLayout
 from deg_core.model.tokens import ContextTokens, Tokens
 from deg_core.pools.anchors import gold_regions
 from deg_core.pools.annotations import Annotations, Span
@@ -25,13 +26,13 @@ from deg_core.pools.places import Places
 from deg_core.pools.records import DecisionRecord, Record
 
 _ABSENT = object()
-BY_NUMBER = Addressing()
+BY_NUMBER = QueryLayout()
 
 
 def build_example(
     record: Record | DecisionRecord,
     tokens: Tokens,
-    addressing: Addressing = BY_NUMBER,
+    layout: QueryLayout = BY_NUMBER,
     before: str = "",
     after: str = "",
 ) -> tuple[Example, Counter[str]]:
@@ -40,7 +41,7 @@ def build_example(
     before, after: other text around the context of a record that is no decision record; values are looked for in the
     record's own.
     Reasons: no_span (a value whose place is not known), no_gold (a decide field without a value),
-    no_text, judged_out, count_out_of_bounds, beyond_count (leaves of items past the MAX_COUNT-th, where items are named
+    no_text, judged_out, over_budget (a text of more tokens than its field may take), count_out_of_bounds, beyond_count (leaves of items past the MAX_COUNT-th, where items are named
     by number), no_place (anchored arrays with an item whose place is not known, and their leaves) and no_label
     (questions of decision records).
     """
@@ -50,13 +51,13 @@ def build_example(
         forks = [_question_fork(question, record.context, context, tokens) for question in record.questions]
         left_out = Counter(no_label=record.skipped)
     else:
-        builder = _Builder(record, tokens, context, addressing.by_place(len(context)), before, after)
+        builder = _Builder(record, tokens, context, layout, before, after)
         forks = [*builder.counts(), *builder.leaves()]
         left_out = builder.left_out
     return Example(record.uid, record.split, record.doc_id, context.ids, forks, decision), +left_out
 
 
-def build_absent(record: Record, text: str, tokens: Tokens, addressing: Addressing = BY_NUMBER) -> Example:
+def build_absent(record: Record, text: str, tokens: Tokens, layout: QueryLayout = BY_NUMBER) -> Example:
     """The record's queries about a text that has nothing to do with it, as far as that says what is right.
 
     Top-level arrays that hold copied values and may be empty have no item there; nothing else is asked.
@@ -71,13 +72,13 @@ def build_absent(record: Record, text: str, tokens: Tokens, addressing: Addressi
     )
     context = tokens.encode_context(text)
     placed = {folded(path) for path in placed_arrays(record.plan)}
-    counts = _Builder(empty, tokens, context, addressing.by_place(len(context))).counts()
+    counts = _Builder(empty, tokens, context, layout).counts()
     forks = [fork for fork in counts if fork.field in placed]
     return Example(record.uid, record.split, record.doc_id, context.ids, forks)
 
 
 def _question_fork(question: Question, text: str, context: ContextTokens, tokens: Tokens) -> Fork:
-    queries = DocumentQueries(tokens, question.plan, text, context, by_place=False)
+    queries = DocumentQueries(tokens, question.plan, text, context, BY_NUMBER)
     field = question.plan.fields[0]
     return _leaf_fork(queries.leaf(field, ()), field, tokens, target=np.asarray(question.target, np.float32))
 
@@ -94,7 +95,13 @@ class _Builder:
     """The forks of one record; left_out counts those that cannot train. context: with the text before and after it."""
 
     def __init__(
-        self, record: Record, tokens: Tokens, context: ContextTokens, by_place: bool, before: str = "", after: str = ""
+        self,
+        record: Record,
+        tokens: Tokens,
+        context: ContextTokens,
+        layout: QueryLayout,
+        before: str = "",
+        after: str = "",
     ):
         self.left_out: Counter[str] = Counter()
         self._record = record
@@ -103,7 +110,7 @@ class _Builder:
         self._places = Places(record.context)
         self._offset = len(before)
         text = before + record.context + after
-        self._queries = DocumentQueries(tokens, record.plan, text, context, by_place)
+        self._queries = DocumentQueries(tokens, record.plan, text, context, layout)
         self._queries.regions |= gold_regions(record, context, self._offset)
 
     def counts(self) -> Iterator[Fork]:
@@ -207,6 +214,9 @@ class _Builder:
         known = self._known_ids()
         asked = self._queries.generate(field, indices, indices)
         target = np.asarray([*self._tokens.encode_text(text), self._tokens.end_id], np.int32)
+        if len(target) - 1 > (field.max_tokens or FillOptions().max_new_tokens):
+            self.left_out["over_budget"] += 1
+            return None
         start = len(known) + len(asked.ids)
         ids = np.concatenate([known, asked.ids, target])
         return Fork(kind="generate", field=asked.field, ids=ids, lm_start=start)

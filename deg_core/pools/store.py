@@ -12,8 +12,9 @@ import numpy as np
 import pyarrow as pa
 
 from deg_core.artifacts import Manifest, open_artifact
+from deg_core.config import Forks
 from deg_core.contract.errors import InputError
-from deg_core.model.queries import Addressing
+from deg_core.model.queries import QueryLayout
 from deg_core.pools.example import Example, Fork
 
 _INTS = pa.list_(pa.int32())
@@ -194,9 +195,15 @@ class Pool:
         return int(self._first_rows[-1])
 
     @property
-    def addressing(self) -> Addressing:
-        """How its queries name array items."""
-        return Addressing(self.manifest.settings["array_mode"], self.manifest.settings["anchor_min_tokens"])
+    def layout(self) -> QueryLayout:
+        """How its examples ask."""
+        settings = self.manifest.settings
+        return QueryLayout(settings["array_mode"], settings["anchor_min_tokens"], settings["gen_layout"])
+
+    @property
+    def forks(self) -> Forks:
+        """Which queries it holds."""
+        return self.manifest.settings["forks"]
 
     @property
     def takes_filler(self) -> bool:
@@ -263,13 +270,15 @@ class Pool:
         return [text for batch in self._batches for text in batch.column(name).to_pylist()]
 
 
-def common_addressing(pools: Sequence[Pool]) -> Addressing:
-    """How pools that go together name array items; raises InputError when they do not all do it alike."""
-    found = {pool.addressing for pool in pools}
+def common_layout(pools: Sequence[Pool]) -> QueryLayout:
+    """How pools that go together ask; raises InputError when they do not all do it alike."""
+    found = {pool.layout for pool in pools}
     if len(found) > 1:
         named = " and ".join(sorted(map(str, found)))
-        raise InputError(f"the pools name array items differently ({named}); build them with one pools.array_mode")
-    return found.pop() if found else Addressing()
+        raise InputError(
+            f"the pools ask differently ({named}); build them with one pools.array_mode and pools.gen_layout"
+        )
+    return found.pop() if found else QueryLayout()
 
 
 def read_uids(path: Path) -> list[str]:

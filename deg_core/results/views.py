@@ -44,7 +44,7 @@ ARTIFACTS = {
     "code_version": "VARCHAR",
     "path": "VARCHAR",
 }
-KINDS = ("data", "pools", "memory", "runs", "calibrations", "evals", "fills", "models", "bases")
+KINDS = ("data", "pools", "memory", "runs", "calibrations", "evals", "fills", "generators", "models", "bases")
 
 CELLS = """
 SELECT fill, created, doc_id, entry.pointer AS pointer,

@@ -35,7 +35,7 @@ from deg_core.contract.walk import array_bounds, item_regions, leaf_instances, o
 from deg_core.model.fork import MAX_COUNT, ForkTokens, tokenize_query
 from deg_core.model.heads import CountLogits, SpanLogits
 from deg_core.model.model import Model
-from deg_core.model.network import Output, Reading
+from deg_core.model.network import Network, Output, Reading
 from deg_core.model.queries import DocumentQueries
 from deg_core.model.rows import Rows
 from deg_core.runtime.anchors import find_items, pick_anchors
@@ -117,8 +117,7 @@ def _prepare(model: Model, job: Mapping[str, Any], plans: dict[str, FillPlan | D
     except DegError as error:
         return error
     document = Document(text, model.tokens.encode_context(text))
-    by_place = model.addressing.by_place(len(document.tokens))
-    return Task(plan, options, document, DocumentQueries(model.tokens, plan, text, document.tokens, by_place))
+    return Task(plan, options, document, DocumentQueries(model.tokens, plan, text, document.tokens, model.layout))
 
 
 def _compiled(schema: Any, plans: dict[str, FillPlan | DegError]) -> FillPlan:
@@ -140,7 +139,7 @@ def _compiled(schema: Any, plans: dict[str, FillPlan | DegError]) -> FillPlan:
 def _run(model: Model, tasks: list[Task]) -> list[dict[str, Any] | Exception]:
     """Run tasks together; one that fails leaves the others as they are."""
     errors: dict[int, Exception] = {}
-    _read(model, tasks)
+    _read(model.network, tasks)
     going = tasks
     while going:
         questions = []
@@ -184,17 +183,17 @@ class _Catch:
         return False
 
 
-def _read(model: Model, tasks: list[Task]) -> None:
+def _read(network: Network, tasks: list[Task]) -> None:
     """Read every different context once, several in one batch."""
     places: dict[str, tuple[Reading, int]] = {}
     different = list({task.document.text: task.document for task in tasks}.values())
     for batch in _context_batches(different):
-        reading = model.network.read([document.tokens.ids for document in batch], exact=True)
+        reading = network.read([document.tokens.ids for document in batch], exact=True)
         places |= {document.text: (reading, index) for index, document in enumerate(batch)}
-    template = len(model.tokens.prefix_ids) + len(model.tokens.suffix_ids)
+    template = len(network.tokens.prefix_ids) + len(network.tokens.suffix_ids)
     for task in tasks:
         task.reading, task.context = places[task.document.text]
-        task.prompt_tokens = len(task.document.tokens) + template
+        task.prompt_tokens += len(task.document.tokens) + template
 
 
 def _context_batches(documents: list[Document]) -> Iterator[list[Document]]:
@@ -276,25 +275,26 @@ def _find_items(task: Task, array: ArrayPlan, lengths: np.ndarray, anchors: np.n
 def _generate(model: Model, tasks: list[Task], errors: dict[int, Exception]) -> None:
     """Write every generate field of every task: one KNOWN VALUES block a task, one row a field."""
     writers: list[tuple[Task, str, Writer]] = []
-    for task in tasks:
+    asked = [task for task in tasks if task.resolved is not None and task.resolved.to_generate]
+    if model.reads_twice:
+        _read(model.writer, asked)
+    backbone, project = model.writer.backbone, model.writer.projector(context=False, exact=True)
+    for task in asked:
         assert task.resolved is not None and task.reading is not None
         leaves = task.resolved.to_generate
-        if not leaves:
-            continue
         known = tokenize_query(model.tokens, "generate", "", known_values(task.resolved.known))
         headers = [task.queries.generate(leaf.field, leaf.raw_indices, leaf.indices) for leaf in leaves]
         task.prompt_tokens += len(known.ids) + sum(len(header.ids) for header in headers)
-        project = model.network.projector(context=False, exact=True)
         trunk = Rows([len(known.ids)], [task.context], task.reading.states)
-        _, (state,) = model.backbone.forward(_ids(model, known.ids), trunk, project, keep=True)
+        _, (state,) = backbone.forward(_ids(model, known.ids), trunk, project, keep=True)
         rows = Rows([len(header.ids) for header in headers], [0] * len(headers), [state])
         ids = _ids(model, np.concatenate([header.ids for header in headers]))
-        hidden, states = model.backbone.forward(ids, rows, project, keep=True)
+        hidden, states = backbone.forward(ids, rows, project, keep=True)
         for leaf, start, length, after in zip(leaves, rows.starts, rows.lengths, states, strict=True):
             last = hidden[start + length - 1]
             writer = Writer.of(leaf.field, leaf.pointer, task.options, after, last)
             writers.append((task, leaf.raw_pointer, writer))
-    write_all(model.network, [writer for _, _, writer in writers])
+    write_all(model.writer, [writer for _, _, writer in writers])
     for task, raw_pointer, writer in writers:
         if isinstance(writer.result, FillError):
             errors.setdefault(id(task), writer.result)

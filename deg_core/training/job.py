@@ -7,14 +7,14 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from deg_core.config import TrainSettings
-from deg_core.model.queries import Addressing
+from deg_core.model.queries import QueryLayout
 
 
 class TrainJob(BaseModel):
     """settings: of the run. folder: its artifact. home: the home directory. base: the backbone's folder.
 
-    pools: folder and weight of each. max_context_tokens: of the pools. addressing: how they
-    name array items. memory: the memory artifact or None.
+    pools: folder and weight of each. max_context_tokens: of the pools. layout: how they
+    ask. memory: the memory artifact or None.
     init: the checkpoint that adapters and heads start from, None = fresh.
     """
 
@@ -24,6 +24,6 @@ class TrainJob(BaseModel):
     base: Path
     pools: list[tuple[Path, float]]
     max_context_tokens: int
-    addressing: Addressing = Addressing()
+    layout: QueryLayout = QueryLayout()
     memory: Path | None = None
     init: Path | None = None

@@ -16,7 +16,7 @@ import torch.distributed as dist
 from deg_core.artifacts import Home, fingerprint, hash_tree
 from deg_core.contract.errors import DegError, InputError
 from deg_core.model.bases import base_hash
-from deg_core.model.checkpoint import CheckpointMeta, save_checkpoint
+from deg_core.model.checkpoint import CheckpointMeta, copy_checkpoint, read_meta, save_checkpoint
 from deg_core.model.model import pick_device, pick_dtype
 from deg_core.pools.draw import COUNTS, Drawer
 from deg_core.pools.example import Example
@@ -27,9 +27,10 @@ from deg_core.training.memory import GIB, MemoryPlan, lasting_bytes, measured_pe
 from deg_core.training.norms import loss_norms
 from deg_core.training.optimizer import Master, NonFiniteGradientError, Optimizer, OptimizerOptions, ParameterGroup
 from deg_core.training.parts import Part
-from deg_core.training.resume import Point, checkpoint_folder, complete, last_point, load_rank_state, save_state
+from deg_core.training.resume import BEST, Point, checkpoint_folder, complete, last_point, load_rank_state, save_state
 from deg_core.training.setup import build_network, part_runner, trainable_groups
 from deg_core.training.step import StepAbandoned, StepResult, release_memory, run_step, step_counts
+from deg_core.training.validation import EVENT, Course, validation_examples, validation_sums, weighted
 from deg_core.training.zero import ZeroMaster
 
 GROUP_TIMEOUT = timedelta(hours=4)
@@ -100,6 +101,11 @@ class Trainer:
         self.trunk_tensors = len(groups[0].tensors)
         options = OptimizerOptions(settings.steps, settings.warmup_steps, clip_norm=settings.clip_norm)
         self.master = self._optimizer(groups, options)
+        checked = validation_examples([pool for pool, _ in pools], settings.val_records, job.max_context_tokens)
+        if settings.val_records and not checked:
+            raise InputError("train.val_records asks for a validation loss, but no source has a record of split val")
+        self.checked = checked[self.ranks.rank :: self.ranks.world]
+        self.course = Course(settings.patience, {})
         self.weights = {
             "decide": 1.0,
             "extract": 1.0,
@@ -117,8 +123,9 @@ class Trainer:
             lora_alpha=settings.lora_alpha,
             lora_context=settings.lora_context,
             step=0,
-            array_mode=job.addressing.mode,
-            anchor_min_tokens=job.addressing.min_tokens,
+            array_mode=job.layout.mode,
+            anchor_min_tokens=job.layout.min_tokens,
+            gen_layout=job.layout.gen_layout,
             provenance={
                 "init": hash_tree(job.init) if job.init else None,
                 "pools": {pool.manifest.id: pool.manifest.content for pool, _ in pools},
@@ -138,13 +145,18 @@ class Trainer:
             self.plan.scale = float(state.pop(PLANNER_SCALE))
             self.master.load(state)
             self.say(f"continuing after step {first} of {self.settings.steps}")
+        self.course.losses = self._losses_until(first)
         if self.ranks.rank == 0:
             self._cut_logs(self.point.log_bytes if self.point else {})
+            self._keep_best()
             self.say(f"memory plan: {self.plan.source}, {self.plan.static_bytes / GIB:.2f} GiB static")
         device = self.network.backbone.device
         measured_peak(device)
         lasting = lasting_bytes(device)
         for step in range(first, self.settings.steps):
+            if self.course.over:
+                self.say(f"ended after step {step}: no lower validation loss since step {self.course.best}")
+                break
             started = time.monotonic()
             lasting, before = lasting_bytes(device), lasting
             self.plan.static_bytes += lasting - before
@@ -267,11 +279,43 @@ class Trainer:
         if self.ranks.rank == 0:
             self.meta.step = step
             save_checkpoint(checkpoint_folder(run, step), self.network, self.meta)
-        self.ranks.barrier()
+        self._validate(step)
         if self.ranks.rank == 0:
             sizes = {name: (run / name).stat().st_size for name in LOGS if (run / name).exists()}
             complete(run, Point(step, sizes, skipped))
             self.say(f"saved step {step}")
+            self._keep_best()
+
+    def _validate(self, step: int) -> None:
+        """Log the loss on validation records, each rank on its share of them; the ranks wait for each other."""
+        sums, counts = validation_sums(self.network, self.checked)
+        terms = list(self.weights)
+        totals = self.ranks.summed([sums.get(term, 0.0) for term in terms] + [float(counts.get(t, 0)) for t in terms])
+        items = dict(zip(terms, map(int, totals[len(terms) :]), strict=True))
+        found = {term: total for term, total in zip(terms, totals, strict=False) if items[term]}
+        measured_peak(self.network.backbone.device)  # the next step's peak is its own
+        if not found:
+            return
+        loss = weighted(found, items, self.weights)
+        self.course.losses[step] = loss
+        means = {f"loss_{term}": total / items[term] for term, total in found.items()}
+        self._event(EVENT, step=step, loss=loss, **means)
+
+    def _losses_until(self, step: int) -> dict[int, float]:
+        """The validation losses that were logged up to a step."""
+        path = self.job.folder / "log.jsonl"
+        if not step or not path.exists():
+            return {}
+        entries = [json.loads(line) for line in path.read_text().splitlines() if f'"{EVENT}"' in line]
+        return {entry["step"]: entry["loss"] for entry in entries if entry["event"] == EVENT and entry["step"] <= step}
+
+    def _keep_best(self) -> None:
+        """Copy the checkpoint with the lowest validation loss, where a run may end on it, before its point is dropped."""
+        if not self.settings.patience or self.course.best is None:
+            return
+        kept, newest = self.job.folder / BEST, checkpoint_folder(self.job.folder, self.course.best)
+        if newest.is_dir() and not (kept.is_dir() and read_meta(kept).step == self.course.best):
+            copy_checkpoint(newest, kept)
 
     def _append(self, name: str, entry: dict[str, Any]) -> None:
         with open(self.job.folder / name, "a", encoding="utf-8") as file:

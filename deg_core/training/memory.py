@@ -151,14 +151,15 @@ def training_plan(memory: Path | None, network: Network, settings: TrainSettings
         else:
             coefficients, source = saved["coefficients"], f"coefficients of {memory.name}"
     on_cpu = backbone.device.type == "cpu"
-    static = resident_bytes(backbone.device) + optimizer_bytes(network, world)
+    frozen = settings.freeze_backbone
+    static = resident_bytes(backbone.device) + optimizer_bytes(network, world, frozen)
     return MemoryPlan(
         backbone.shape,
         static,
         coefficients,
         settings.target_gib * GIB,
         memory_stays=on_cpu,
-        accumulation_bytes=4.0 * sum(count for count, _ in trainable_sizes(network)) if on_cpu else 0.0,
+        accumulation_bytes=4.0 * sum(count for count, _ in trainable_sizes(network, frozen)) if on_cpu else 0.0,
         source=source,
     )
 
@@ -183,20 +184,20 @@ def plan_key(network: Network, lora_rank: int) -> dict[str, Any]:
     }
 
 
-def trainable_sizes(network: Network) -> list[tuple[int, int]]:
-    """(elements, bytes of one) of the trainable trunk, in the compute type, and of the heads, in float32."""
+def trainable_sizes(network: Network, frozen: bool = False) -> list[tuple[int, int]]:
+    """(elements, bytes of one) of the trainable trunk, none where frozen, in the compute type, and of the heads, float32."""
     weights = network.backbone.weights
     halves = [half for pair in network.adapters.values() for half in pair]
-    trunk = halves or [weights[name] for name in full_weight_names(network.backbone)]
+    trunk = [] if frozen else halves or [weights[name] for name in full_weight_names(network.backbone)]
     heads = list(network.heads.parameters())
     return [
         (sum(tensor.numel() for tensor in tensors), tensors[0].element_size()) for tensors in (trunk, heads) if tensors
     ]
 
 
-def optimizer_bytes(network: Network, world: int) -> float:
+def optimizer_bytes(network: Network, world: int, frozen: bool = False) -> float:
     """Bytes of gradients, masters and moments: a rank's share, or in one process, where float32 weights are masters."""
-    sizes = trainable_sizes(network)
+    sizes = trainable_sizes(network, frozen)
     if world > 1:
         return sum(sharded_static_bytes(count, world, width) for count, width in sizes)
     return sum(count * (width + 8 + (4 if width < 4 else 0)) for count, width in sizes)

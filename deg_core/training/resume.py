@@ -1,6 +1,7 @@
 """Saved points of a run: a checkpoint, every rank's optimizer state, and the mark that both are whole.
 
 step-000050/                 an ordinary checkpoint
+best/                        a copy of the one with the lowest validation loss, where a run may end early
 step-000050.state/rank-0.safetensors ...
 step-000050.state/complete.json   written last: step, lengths of the logs, skipped steps
 """
@@ -19,6 +20,7 @@ from safetensors.torch import load_file, save
 from deg_core.artifacts import write_atomically
 
 KEPT_POINTS = 2
+BEST = "best"
 
 
 @dataclass(frozen=True)

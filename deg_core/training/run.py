@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import sys
@@ -13,13 +14,14 @@ from deg_core.contract.errors import DegError, InputError
 from deg_core.model.bases import base_folder, base_hash
 from deg_core.model.checkpoint import read_meta
 from deg_core.model.model import shipped_checkpoint
-from deg_core.pools.store import Pool, common_addressing
+from deg_core.pools.store import Pool, common_layout
 from deg_core.progress import Progress
 from deg_core.registry.models import champion
 from deg_core.training.job import TrainJob
 from deg_core.training.launch import run_guarded
-from deg_core.training.resume import checkpoint_folder
+from deg_core.training.resume import BEST, checkpoint_folder
 from deg_core.training.setup import check_init
+from deg_core.training.validation import EVENT, Course
 
 SOURCES = ("contract", "values", "model", "pools", "training")
 _STEP = re.compile(r"step (\d+)/\d+ (.*)")
@@ -38,9 +40,15 @@ def start_checkpoint(settings: TrainSettings, home: Home) -> Path | None:
 
 
 def train(
-    settings: TrainSettings, pools: list[Path], home: Home, progress: Progress, memory: Path | None = None
+    settings: TrainSettings,
+    pools: list[Path],
+    home: Home,
+    progress: Progress,
+    memory: Path | None = None,
+    *,
+    kind: str = "runs",
 ) -> Manifest:
-    """Train on pools; the artifact under runs/ holds `checkpoint/`, log.jsonl and mem.jsonl.
+    """Train on pools; the artifact under runs/ (or another kind's folder) holds `checkpoint/`, log.jsonl and mem.jsonl.
 
     A run that was killed continues from its last saved point. Raises InputError for settings that do not
     fit the base or the start checkpoint, DegError when the training process fails (with its log's place).
@@ -65,7 +73,7 @@ def train(
             base=base,
             pools=[(pool.manifest.path, pool_weight(pool)) for pool in opened],
             max_context_tokens=min(pool_max_context(pool) for pool in opened),
-            addressing=common_addressing(opened),
+            layout=common_layout(opened),
             memory=memory,
             init=init,
         )
@@ -75,7 +83,7 @@ def train(
 
     return build_artifact(
         home,
-        "runs",
+        kind,
         kind="run",
         name=Path(settings.base).name,
         code_version=source_version(*SOURCES),
@@ -100,7 +108,7 @@ def _run(job: TrainJob, progress: Progress) -> None:
                 done = int(found[1])
             elif line.startswith("error: "):
                 errors.append(line.removeprefix("error: "))
-            elif line.startswith(("saved", "continuing", "oom", "step_skipped", "memory", "another")):
+            elif line.startswith(("saved", "val", "ended", "continuing", "oom", "step_skipped", "memory", "another")):
                 progress.say(line)
 
         command = [sys.executable, "-m", "deg_core.training.worker", str(job.folder / "job.json")]
@@ -112,28 +120,31 @@ def _run(job: TrainJob, progress: Progress) -> None:
 
 
 def _finish(folder: Path, settings: TrainSettings, manifest: Manifest) -> list[Path]:
-    """Move the last checkpoint to `checkpoint/`, drop what only continuing needed, and sum up the log."""
-    import json
-
-    final = folder / "checkpoint"
-    shutil.rmtree(final, ignore_errors=True)
-    shutil.copytree(checkpoint_folder(folder, settings.steps), final)
+    """Copy the run's result to `checkpoint/`, drop what only continuing needed, and sum up the log."""
     entries = [json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()]
     steps = [entry for entry in entries if entry["event"] == "step"]
+    checks = {entry["step"]: entry["loss"] for entry in entries if entry["event"] == EVENT}
+    last_point = max(int(path.name[5:]) for path in folder.glob("step-??????"))
+    best = Course(settings.patience, checks).best
+    final = folder / "checkpoint"
+    shutil.rmtree(final, ignore_errors=True)
+    shutil.copytree(folder / BEST if settings.patience else checkpoint_folder(folder, last_point), final)
     last = steps[-max(1, len(steps) // 10) :]
     manifest.counts = {
         "steps": len(steps),
         "records": sum(entry["records"] for entry in steps),
         "tokens": sum(entry["tokens"] for entry in steps),
         "oom_splits": sum(entry["oom_splits"] for entry in steps),
-        "skipped_steps": settings.steps - len(steps),
+        "skipped_steps": last_point - len(steps),
     }
     manifest.figures = {
         "loss": sum(entry["loss"] for entry in last) / len(last) if last else None,
         "tokens_per_s": manifest.counts["tokens"] / max(sum(entry["seconds"] for entry in steps), 1e-9),
     }
-    for path in folder.glob("step-*"):
-        shutil.rmtree(path)
+    if best is not None:
+        manifest.figures |= {"val_loss": checks[best], "val_loss_step": best}
+    for path in [*folder.glob("step-*"), folder / BEST]:
+        shutil.rmtree(path, ignore_errors=True)
     return [*sorted(final.iterdir()), folder / "log.jsonl", *[p for p in [folder / "mem.jsonl"] if p.exists()]]
 
 

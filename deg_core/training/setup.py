@@ -6,13 +6,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import torch
+from safetensors.torch import load_file
 
 from deg_core.artifacts import Home
 from deg_core.config import TrainSettings
 from deg_core.contract.errors import InputError
 from deg_core.model.adapters import fresh_adapters
 from deg_core.model.backbone import Backbone
-from deg_core.model.checkpoint import full_weight_names, load_network, read_meta
+from deg_core.model.checkpoint import check_heads, full_weight_names, load_network, read_meta
 from deg_core.model.fork import first_word_token
 from deg_core.model.heads import Heads
 from deg_core.model.network import Network
@@ -27,22 +28,42 @@ def build_network(
 ) -> Network:
     """A network to train, its temperatures at 1.
 
-    Raises InputError when the checkpoint to start from has other adapters than the settings ask for.
+    Raises InputError when the checkpoint to start from has other adapters than the settings ask for, or init_heads
+    names none with heads for this base.
     """
     if init is not None:
         check_init(settings, init)
         network, _ = load_network(init, home, device, dtype)
+        if settings.init_heads:
+            network.heads = start_heads(settings, network.backbone, network.tokens).to(device)
         with torch.no_grad():
             network.heads.temperatures.fill_(1.0)
         return network
     backbone = Backbone.load(base, device, dtype)
     tokens = Tokens.load(base)
-    yes_no = (first_word_token(tokens, "yes"), first_word_token(tokens, "no"))
-    heads = Heads.fresh(backbone.weights["lm_head"].cpu(), yes_no, settings.seed).to(device)
+    heads = start_heads(settings, backbone, tokens).to(device)
     rank = settings.lora_rank
     adapters = fresh_adapters(backbone.family.targets(), rank, settings.seed, device, dtype) if rank else {}
     scale = settings.lora_alpha / rank if rank else 1.0
     return Network(backbone, heads, tokens, adapters, scale, settings.lora_context == "adapter")
+
+
+def start_heads(settings: TrainSettings, backbone: Backbone, tokens: Tokens) -> Heads:
+    """The heads that init_heads means, on the CPU. Raises InputError when it is a folder without heads for this base."""
+    if settings.init_heads in ("", "readout"):
+        yes_no = (first_word_token(tokens, "yes"), first_word_token(tokens, "no"))
+        return Heads.fresh(backbone.weights["lm_head"].cpu(), yes_no, settings.seed)
+    if settings.init_heads == "random":
+        return Heads.random(backbone.shape.hidden, settings.seed)
+    check_heads(settings.init_heads)
+    heads = Heads(backbone.shape.hidden)
+    try:
+        heads.load_state_dict(load_file(Path(settings.init_heads) / "heads.safetensors"))
+    except RuntimeError as error:
+        raise InputError(f"the heads of {settings.init_heads} are of another base than {settings.base}") from error
+    with torch.no_grad():
+        heads.temperatures.fill_(1.0)
+    return heads
 
 
 def part_runner(network: Network, settings: TrainSettings, base: Path) -> Callable[..., dict[str, float]]:
@@ -69,7 +90,8 @@ def check_init(settings: TrainSettings, init: Path) -> None:
 
 
 def trainable_groups(network: Network, settings: TrainSettings) -> list[ParameterGroup]:
-    """Trunk (adapters, or every weight but the embeddings) and heads, as leaves that ask for gradients."""
+    """Trunk (adapters, or every weight but the embeddings; nothing with freeze_backbone) and heads, as leaves that ask
+    for gradients."""
     if network.adapters:
         trunk = {
             f"{name}.{letter}": half
@@ -79,6 +101,8 @@ def trainable_groups(network: Network, settings: TrainSettings) -> list[Paramete
     else:
         trunk = {name: network.backbone.weights[name] for name in full_weight_names(network.backbone)}
     heads = {f"heads.{name}": parameter for name, parameter in network.heads.named_parameters()}
+    if settings.freeze_backbone:
+        trunk = {}
     for tensor in trunk.values():
         tensor.requires_grad_(True)
     return [

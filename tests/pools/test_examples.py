@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from deg_core.contract.walk import known_of
-from deg_core.model.queries import Addressing
+from deg_core.model.queries import QueryLayout
 from deg_core.pools.examples import BY_NUMBER, build_example
 from deg_core.pools.lines import RawLine
 from deg_core.pools.records import Reject, parse_line
@@ -15,11 +15,11 @@ from deg_core.pools.schemas import Schemas
 from .conftest import make_record, place
 
 
-def build(record: dict, tokens, addressing=BY_NUMBER):
+def build(record: dict, tokens, layout=BY_NUMBER):
     data = json.dumps(record).encode()
     parsed = parse_line(RawLine(1, 0, len(data), data, True), Schemas())
     assert not isinstance(parsed, Reject), parsed
-    example, left_out = build_example(parsed, tokens, addressing)
+    example, left_out = build_example(parsed, tokens, layout)
     return example, dict(left_out), parsed
 
 
@@ -64,7 +64,7 @@ def test_item_queries_name_their_item(tokens):
     assert text_of(tokens, second.ids).startswith("FIELD /items/1/name\nITEM 1 of /items\n")
 
 
-BY_PLACE = Addressing("anchor")
+BY_PLACE = QueryLayout("anchor")
 
 
 def test_items_are_named_by_their_text_in_anchor_mode(tokens):
@@ -86,7 +86,7 @@ def test_items_are_named_by_their_text_in_anchor_mode(tokens):
 def test_short_documents_can_be_left_to_numbers(tokens):
     plain, _, _ = build(make_record(1), tokens)
     for least, by_place in ((len(plain.context), True), (len(plain.context) + 1, False)):
-        example, _, _ = build(make_record(1), tokens, Addressing("anchor", least))
+        example, _, _ = build(make_record(1), tokens, QueryLayout("anchor", least))
         assert {fork.by_place for fork in forks_of(example, "/items/*/name")} == {by_place}
 
 

@@ -81,7 +81,7 @@ def test_a_built_example_is_that_of_the_joined_text(tokens, open_pools, mode):
         before, own, after = text.partition(CASES[row]["context"])
         assert own and before.endswith(BLANK_LINE) >= bool(before) and after.startswith(BLANK_LINE) >= bool(after)
         places.append(len(before) / (len(before) + len(after)))
-        same, left_out, _ = build(joined_record(CASES[row], text), tokens, cases.addressing)
+        same, left_out, _ = build(joined_record(CASES[row], text), tokens, cases.layout)
         assert left_out == {} and (example.uid, example.doc_id) == (same.uid, same.doc_id)
         assert len(example.forks) == len(same.forks)
         for fork, expected in zip(example.forks, same.forks, strict=True):

@@ -55,4 +55,6 @@ def made_documents(count: int, base: str, home: Home) -> Iterator[Documents]:
         begun = time.process_time()
         manifest = build_pool(settings.sources[0], settings, Home(Path(scratch) / "home"), Silent(), workers=1)
         seconds = time.process_time() - begun
-        yield Documents(folder, Tokens.load(folder), Pool.open(manifest.path), records, settings.max_context_tokens, seconds)
+        yield Documents(
+            folder, Tokens.load(folder), Pool.open(manifest.path), records, settings.max_context_tokens, seconds
+        )

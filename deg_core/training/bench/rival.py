@@ -97,7 +97,13 @@ def _train(training: PeftTraining, batches: Iterator[list[Answered]], seconds: f
             figures[name] += grown
         figures["seconds"] = time.perf_counter() - begun
         losses.append(loss)
-        line = {"step": len(losses), "loss": loss, "documents": len(batch), "tokens": real, "seconds": figures["seconds"]}
+        line = {
+            "step": len(losses),
+            "loss": loss,
+            "documents": len(batch),
+            "tokens": real,
+            "seconds": figures["seconds"],
+        }
         log.write(json.dumps(line) + "\n")
         log.flush()
     last = losses[-max(1, len(losses) // 10) :]

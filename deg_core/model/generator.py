@@ -1,0 +1,138 @@
+"""An adapter for the base that writes generated text: a folder of its own (contract section 12.7).
+
+generator.json: format, base and its hash, rank, alpha and where it came from. lora.safetensors: <module>.lora_A [r, in]
+and <module>.lora_B [out, r], named by the modules of the base's own Hugging Face weights.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import load_file, save_file
+
+from deg_core.contract.errors import InputError
+from deg_core.model.adapters import Adapters
+from deg_core.model.checkpoint import read_meta
+
+FORMAT = "deg-generator-lora-v1"
+DESCRIPTION = "generator.json"
+WEIGHTS = "lora.safetensors"
+WEIGHT = ".weight"
+
+
+@dataclass
+class GeneratorMeta:
+    """generator.json."""
+
+    base: str
+    base_hash: str
+    rank: int
+    alpha: float
+    format: str = FORMAT
+    training: dict[str, Any] = field(default_factory=dict)
+
+
+def export_generator(checkpoint: Path, base: Path, family: Any, folder: Path) -> list[Path]:
+    """Write a checkpoint's adapters as a generator folder; its files.
+
+    base: the folder of its base. family: of that base.
+    """
+    meta = read_meta(checkpoint)
+    halves = load_file(checkpoint / "adapters.safetensors")
+    pairs = {name: (halves[f"{name}.lora_A"], halves[f"{name}.lora_B"]) for name in family.targets()}
+    training = {"step": meta.step, **meta.provenance}
+    described = GeneratorMeta(meta.base, meta.base_hash, meta.lora_rank, meta.lora_alpha, training=training)
+    folder.mkdir(parents=True, exist_ok=True)
+    scratch = Path(tempfile.mkdtemp(dir=folder, prefix=".writing."))
+    try:
+        save_file(by_module(pairs, module_rows(base, family)), scratch / WEIGHTS)
+        (scratch / DESCRIPTION).write_text(json.dumps(asdict(described), indent=1, sort_keys=True))
+        for name in (WEIGHTS, DESCRIPTION):
+            (scratch / name).chmod(0o644)
+            (scratch / name).rename(folder / name)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+    return [folder / DESCRIPTION, folder / WEIGHTS]
+
+
+def module_rows(base: Path, family: Any) -> dict[str, tuple[str, torch.Tensor]]:
+    """For each module of the base that an adapter may change: the projection it is a part of, and its rows there, int64.
+
+    Found by loading numbered rows in the place of weights, so that it holds for whatever a family fuses or reorders.
+    """
+    sizes: dict[str, list[int]] = {}
+    for path in sorted(base.glob("*.safetensors")):
+        with safe_open(path, framework="pt") as file:
+            sizes |= {name: file.get_slice(name).get_shape() for name in file.keys()}  # noqa: SIM118 - no mapping
+    first: dict[str, int] = {}
+    numbered: dict[str, torch.Tensor] = {}
+    total = 0
+    for name, shape in sizes.items():
+        rows = torch.arange(total, total + shape[0]) if shape else torch.tensor(total)
+        first[name], numbered[name] = total, rows.reshape(-1, *[1] * (len(shape) - 1)) if shape else rows
+        total += rows.numel()
+    loaded = family.load(numbered)
+    found: dict[str, tuple[str, torch.Tensor]] = {}
+    for projection in family.targets():
+        rows = loaded[projection].flatten()
+        for name, shape in sizes.items():
+            at = torch.nonzero((rows >= first[name]) & (rows < first[name] + (shape[0] if shape else 1))).flatten()
+            if len(at):
+                found[name.removesuffix(WEIGHT)] = (projection, at[rows[at].argsort()])
+    return found
+
+
+def by_module(adapters: Adapters, rows: Mapping[str, tuple[str, torch.Tensor]]) -> dict[str, torch.Tensor]:
+    """Adapters of fused projections as those of the base's modules; modules of one projection have the same A."""
+    found: dict[str, torch.Tensor] = {}
+    for module, (projection, places) in rows.items():
+        down, up = adapters[projection]
+        found[f"{module}.lora_A"] = down.detach().cpu().clone().contiguous()
+        found[f"{module}.lora_B"] = up.detach().cpu()[places].contiguous()
+    return found
+
+
+def read_generator(folder: str | Path) -> GeneratorMeta:
+    """generator.json of a generator folder; raises InputError when it is missing or of another format."""
+    path = Path(folder) / DESCRIPTION
+    if not path.is_file():
+        raise InputError(f"{folder} is no generator: it has no {DESCRIPTION}; `deg train-generator` writes one")
+    try:
+        meta = GeneratorMeta(**json.loads(path.read_text()))
+    except (ValueError, TypeError) as error:
+        raise InputError(f"{path} cannot be read: {error}") from error
+    if meta.format != FORMAT:
+        raise InputError(f"{path} has format {meta.format!r}; this version reads {FORMAT!r}")
+    return meta
+
+
+def merge_generator(tensors: Mapping[str, torch.Tensor], folder: Path) -> dict[str, torch.Tensor]:
+    """A base's Hugging Face tensors with a generator's adapter added: W + alpha / r * B A in float32.
+
+    Raises InputError when the folder is damaged, or holds a module that the base has not or in another shape.
+    """
+    meta = read_generator(folder)
+    try:
+        halves = load_file(folder / WEIGHTS)
+    except (OSError, SafetensorError) as error:
+        raise InputError(f"{folder / WEIGHTS} is damaged: {error}; train the generator again") from error
+    merged = dict(tensors)
+    modules = sorted({name.rpartition(".lora_")[0] for name in halves})
+    for module in modules:
+        down, up, weight = (
+            halves.get(f"{module}.lora_A"),
+            halves.get(f"{module}.lora_B"),
+            tensors.get(module + WEIGHT),
+        )
+        if down is None or up is None or weight is None or weight.shape != (len(up), down.shape[-1]):
+            raise InputError(f"{folder} does not fit the base at {module}; it was made for {meta.base!r}")
+        merged[module + WEIGHT] = weight.float() + meta.alpha / meta.rank * (up.float() @ down.float())
+    return merged
