@@ -136,6 +136,9 @@ def train_command(
     memory: Annotated[
         Path | None, typer.Option(help="Artifact of `deg memory` for the plan (default: sizes of tensors).")
     ] = None,
+    zero_sim_world: Annotated[
+        int, typer.Option(min=1, help="Also measure rank 0 of a ZeRO-2 run of so many ranks, the others left out.")
+    ] = 1,
     base: Annotated[str, typer.Option(help="Backbone: a name or a local directory.")] = "smollm2-135m",
     dtype: Annotated[str, typer.Option(help="Compute type: auto, float32 or bfloat16.")] = "auto",
     core: Annotated[int | None, typer.Option(help="The core to stay on (default: the first).")] = None,
@@ -153,6 +156,7 @@ def train_command(
     from deg_core.training.bench import planner, pools
     from deg_core.training.bench.documents import made_documents
     from deg_core.training.bench.own import OwnTraining
+    from deg_core.training.bench.sharded import measure_sharded
     from deg_core.training.bench.speed import against_peft
 
     speed.pin(core)
@@ -175,6 +179,9 @@ def train_command(
         found["ratio_peft_context_trained"] = trained.figures["tokens/s"] / theirs.figures["tokens/s"]
         found["computed_over_real"] = ours.computed / ours.real
         found |= pools.measure_pools(made, settings, examples)
+        if zero_sim_world > 1:
+            alone = OwnTraining(made, settings, place, compute, memory, zero_sim_world)
+            found |= measure_sharded(alone, steps)
     print(json.dumps({name: round(value, 4) for name, value in found.items()}))
 
 

@@ -32,9 +32,63 @@ BUCKET_ELEMENTS = 32 << 20
 SHARD_BYTES = 16  # fp32 master, two moments and gradient
 DIGEST_BYTES = 32
 
-# the names of torch 2.13; older ones warn from there on
-_reduce_scatter = getattr(dist, "reduce_scatter_single", None) or dist.reduce_scatter_tensor
-_all_gather = getattr(dist, "all_gather_single", None) or dist.all_gather_into_tensor
+
+class Group:
+    """What the ranks of the process group do together."""
+
+    # the names of torch 2.13; older ones warn from there on
+    _reduce_scatter = staticmethod(getattr(dist, "reduce_scatter_single", None) or dist.reduce_scatter_tensor)
+    _all_gather = staticmethod(getattr(dist, "all_gather_single", None) or dist.all_gather_into_tensor)
+
+    def __init__(self) -> None:
+        self.rank, self.world = dist.get_rank(), dist.get_world_size()
+
+    def broadcast(self, tensor: torch.Tensor) -> None:
+        """Give every rank what rank 0 has."""
+        dist.broadcast(tensor, 0)
+
+    def add(self, total: torch.Tensor) -> None:
+        """Add up over the ranks, in place."""
+        dist.all_reduce(total)
+
+    def scatter(self, piece: torch.Tensor, whole: torch.Tensor) -> None:
+        """Sum over the ranks; each gets its piece."""
+        self._reduce_scatter(piece, whole)
+
+    def gather(self, whole: torch.Tensor, piece: torch.Tensor) -> None:
+        """The pieces of the first `brings` ranks, in order."""
+        self._all_gather(whole, piece)
+
+    @property
+    def brings(self) -> int:
+        """How many ranks' pieces a gather brings."""
+        return self.world
+
+
+class AloneAsFirst(Group):
+    """Rank 0 of a world whose other ranks are not there: its memory and its own work are real, what it learns is not."""
+
+    def __init__(self, world: int):
+        self.rank, self.world = 0, world
+
+    def broadcast(self, tensor: torch.Tensor) -> None:
+        """Nothing to do."""
+
+    def add(self, total: torch.Tensor) -> None:
+        """Nothing to add."""
+
+    def scatter(self, piece: torch.Tensor, whole: torch.Tensor) -> None:
+        """The first piece."""
+        piece.copy_(whole[: len(piece)])
+
+    def gather(self, whole: torch.Tensor, piece: torch.Tensor) -> None:
+        """Its own piece."""
+        whole[: len(piece)] = piece
+
+    @property
+    def brings(self) -> int:
+        """There is no other rank."""
+        return 1
 
 
 class ReplicaError(DegError):
@@ -127,15 +181,20 @@ def _bits(flat: torch.Tensor) -> torch.Tensor:
 class ZeroMaster:
     """The sharded twin of `optimizer.Master`: the same arithmetic on the summed gradient of all ranks.
 
-    Needs a process group. Construction broadcasts rank 0's weights; every call is collective.
+    Needs a process group, or `group`. Construction broadcasts rank 0's weights; every call is collective.
     state() and load() concern this rank's shard and continue a killed run exactly at the same world size.
     """
 
     @torch.no_grad()
     def __init__(
-        self, groups: Sequence[ParameterGroup], options: OptimizerOptions, bucket_elements: int = BUCKET_ELEMENTS
+        self,
+        groups: Sequence[ParameterGroup],
+        options: OptimizerOptions,
+        bucket_elements: int = BUCKET_ELEMENTS,
+        group: Group | None = None,
     ):
-        self.rank, self.world = dist.get_rank(), dist.get_world_size()
+        self._group = group or Group()
+        self.rank, self.world = self._group.rank, self._group.world
         self.clock = GroupClock(groups, options)
         self.gradients = Gradients(groups)
         self._weights = [tensor.detach().view(-1) for group in groups for tensor in group.tensors]
@@ -145,7 +204,7 @@ class ZeroMaster:
         self._bounds = self._shard_bounds()
         self._numbers = (self.world, self.rank, bucket_elements)
         for weight in self._weights:
-            dist.broadcast(_bits(weight), 0)
+            self._group.broadcast(_bits(weight))
         self._master = self._empty_shard()
         for bucket, (low, _) in zip(self._buckets, self._bounds, strict=True):
             for run in clipped(bucket.runs, *bucket.owned(self.rank)):
@@ -220,7 +279,7 @@ class ZeroMaster:
                     at = run.at + first - run.start
                     whole[at : at + last - first] = grads.read(run.index, first, last)
             piece = torch.empty(bucket.piece, dtype=torch.float32, device=self._device)
-            _reduce_scatter(piece, whole)
+            self._group.scatter(piece, whole)
             self._grad[low:high] = piece[: high - low]
 
     def _norm(self, active: list[bool]) -> float:
@@ -229,7 +288,7 @@ class ZeroMaster:
             if active[self._group_of[run.index]]:
                 for low, high in chunks(run.at, run.at + run.stop - run.start):
                     total += self._grad[low:high].double().square().sum()
-        dist.all_reduce(total)
+        self._group.add(total)
         return math.sqrt(total)
 
     def _refresh(self) -> None:
@@ -238,16 +297,16 @@ class ZeroMaster:
             piece = torch.zeros(bucket.piece, dtype=bucket.dtype, device=self._device)
             piece[: high - low] = self._master[low:high]
             whole = torch.empty(bucket.piece * self.world, dtype=bucket.dtype, device=self._device)
-            _all_gather(_bits(whole), _bits(piece))
-            for run in bucket.runs:
+            self._group.gather(_bits(whole), _bits(piece))
+            for run in clipped(bucket.runs, 0, self._group.brings * bucket.piece):
                 self._weights[run.index][run.start : run.stop] = whole[run.at : run.at + run.stop - run.start]
 
     def check_replicas(self) -> None:
         """Raise ReplicaError on every rank unless all ranks' trainable weights are the same bits."""
         own = torch.frombuffer(bytearray(digest(self._weights)), dtype=torch.uint8).to(self._device)
         found = torch.empty(self.world * DIGEST_BYTES, dtype=torch.uint8, device=self._device)
-        _all_gather(found, own)
-        first, *others = found.view(self.world, DIGEST_BYTES).cpu()
+        self._group.gather(found, own)
+        first, *others = found.view(self.world, DIGEST_BYTES)[: self._group.brings].cpu()
         wrong = [rank for rank, other in enumerate(others, 1) if not torch.equal(first, other)]
         if wrong:
             raise ReplicaError(

@@ -13,6 +13,7 @@ from deg_core.contract.errors import InputError
 from deg_core.training.optimizer import Gradients, Master, NonFiniteGradientError, OptimizerOptions, ParameterGroup
 from deg_core.training.zero import (
     SHARD_BYTES,
+    AloneAsFirst,
     ReplicaError,
     ZeroMaster,
     clipped,
@@ -236,3 +237,25 @@ def test_digest_tells_signed_zeros_and_order_apart():
     assert digest([a]) != digest([b])
     assert digest([a, b]) != digest([b, a])
     assert digest([a.clone(), b.clone()]) == digest([a, b])
+
+
+def test_a_simulated_first_rank_has_the_memory_and_the_own_updates_of_a_real_one():
+    """The first pieces train as if the other ranks had no gradient; the rest of the weights stays as it was."""
+    groups, whole = make_groups(seed=0), make_groups(seed=0)
+    alone, master = ZeroMaster(groups, OPTIONS, BUCKET, AloneAsFirst(3)), Master(whole, OPTIONS)
+    buckets = cut_buckets([tensor for group in groups for tensor in group.tensors], 3, BUCKET)
+    owned = sum(high - low for low, high in (bucket.owned(0) for bucket in buckets))
+    assert alone.shard_bytes == 16 * owned
+    before = [tensor.detach().clone() for group in groups for tensor in group.tensors]
+    gradients = [tensor for group in whole for tensor in group.tensors]
+    set_gradient(gradients, 7)
+    set_gradient(alone.gradients.tensors, 7)
+    own_norm, norm = alone.step(alone.gradients, 3), master.step(master.gradients, 3)
+    assert 0 < own_norm <= norm
+    alone.check_replicas()
+    runs = [run for bucket in buckets for run in clipped(bucket.runs, *bucket.owned(0))]
+    mine = {(run.index, at) for run in runs for at in range(run.start, run.stop)}
+    for index, (was, now) in enumerate(zip(before, alone.gradients.tensors, strict=True)):
+        changed = (was != now.detach()).flatten().nonzero().flatten().tolist()
+        assert {(index, at) for at in changed} <= mine
+    assert len(mine) == owned > 0

@@ -18,10 +18,14 @@ from deg_core.training.memory import MemoryPlan, training_plan
 from deg_core.training.optimizer import Master, OptimizerOptions
 from deg_core.training.setup import build_network, trainable_groups
 from deg_core.training.step import Observe, StepResult, run_step, step_counts
+from deg_core.training.zero import AloneAsFirst, ZeroMaster
 
 
 class OwnTraining:
-    """A fresh network on the base with its optimizer. memory: an artifact of `deg memory` for its plan, or None."""
+    """A fresh network on the base with its optimizer.
+
+    memory: an artifact of `deg memory` for its plan, or None. world: as rank 0 of that many, the others not there.
+    """
 
     def __init__(
         self,
@@ -30,14 +34,15 @@ class OwnTraining:
         home: Home,
         dtype: torch.dtype,
         memory: Path | None = None,
+        world: int = 1,
     ):
         self.documents, self.settings = documents, settings
         self.network = build_network(settings, documents.base, None, home, torch.device("cpu"), dtype)
-        self.plan: MemoryPlan = training_plan(memory, self.network, settings, 1)
-        self.master = Master(
-            trainable_groups(self.network, settings),
-            OptimizerOptions(settings.steps, settings.warmup_steps, clip_norm=settings.clip_norm),
-        )
+        self.plan: MemoryPlan = training_plan(memory, self.network, settings, world)
+        groups = trainable_groups(self.network, settings)
+        options = OptimizerOptions(settings.steps, settings.warmup_steps, clip_norm=settings.clip_norm)
+        self.master: Master | ZeroMaster
+        self.master = Master(groups, options) if world == 1 else ZeroMaster(groups, options, group=AloneAsFirst(world))
         self._weights = dict.fromkeys(TERMS, 1.0) | {"count": settings.count_weight}
         self._taken = 0
 

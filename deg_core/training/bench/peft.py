@@ -27,11 +27,11 @@ Answered = tuple[list[int], list[int]]
 class PeftTraining:
     """The base with adapters of the same rank on the same projections, in the same compute type.
 
-    adapters: type of the adapters; in bfloat16 a step is faster and small updates are lost. Raises InputError when peft
-    is not installed.
+    with_care: adapters in float32, so that small updates are not lost, and logits of the written tokens alone, where the
+    usual way computes them of every token. Raises InputError when peft is not installed.
     """
 
-    def __init__(self, base: Path, settings: TrainSettings, dtype: torch.dtype, adapters: torch.dtype | None = None):
+    def __init__(self, base: Path, settings: TrainSettings, dtype: torch.dtype, with_care: bool = False):
         if importlib.util.find_spec("peft") is None:
             raise InputError("peft is not installed; run: pip install 'deg[bench]'")
         from peft import LoraConfig, get_peft_model
@@ -50,7 +50,8 @@ class PeftTraining:
         self._model.config.use_cache = False
         self._trained = [parameter for parameter in self._model.parameters() if parameter.requires_grad]
         for parameter in self._trained:
-            parameter.data = parameter.data.to(adapters or dtype)
+            parameter.data = parameter.data.to(torch.float32 if with_care else dtype)
+        self._with_care = with_care
         self._optimizer = torch.optim.AdamW(self._trained, lr=settings.lr_trunk, betas=(0.9, 0.98), weight_decay=0.01)
         self._rate = settings.lr_trunk
         self._clip = settings.clip_norm
@@ -63,7 +64,7 @@ class PeftTraining:
     def step(self, documents: Sequence[Answered], rate: float = 1.0) -> tuple[int, int, float]:
         """One optimizer step at `rate` times the learning rate; real tokens, those with padding, and the loss."""
         ids, mask, labels = _batch(documents)
-        loss = self._model(input_ids=ids, attention_mask=mask, labels=labels).loss
+        loss = self._loss(ids, mask, labels)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(self._trained, self._clip)
         for group in self._optimizer.param_groups:
@@ -71,6 +72,14 @@ class PeftTraining:
         self._optimizer.step()
         self._optimizer.zero_grad(set_to_none=True)
         return int(mask.sum()), ids.numel(), loss.item()
+
+    def _loss(self, ids: torch.Tensor, mask: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+        if not self._with_care:
+            return self._model(input_ids=ids, attention_mask=mask, labels=labels).loss
+        plain = self._model.get_base_model()
+        hidden = plain.model(input_ids=ids, attention_mask=mask).last_hidden_state[:, :-1]
+        written = labels[:, 1:] != IGNORED
+        return torch.nn.functional.cross_entropy(plain.lm_head(hidden[written]).float(), labels[:, 1:][written])
 
     def save(self, folder: Path) -> None:
         """Write the base with the adapters merged into it as a Hugging Face model; the training ends with it."""

@@ -28,6 +28,7 @@ from deg_core.pools.guard import Guard, refuse_evaluation_only
 from deg_core.pools.records import Record, read_records
 from deg_core.pools.sets import all_sources
 from deg_core.training.bench.peft import Answered, PeftTraining
+from deg_core.training.step import release_memory
 
 WARM_SHARE = 0.02
 LAST_RATE = 0.1
@@ -73,7 +74,7 @@ def train_rival(
     if out.exists():
         raise InputError(f"{out} is there already; name a new folder")
     base = base_folder(settings.base, home)
-    training = PeftTraining(base, settings, dtype, adapters=torch.float32)
+    training = PeftTraining(base, settings, dtype, with_care=True)
     batches = draw(sources, Writer(base), settings)
     building = out.with_name(f".{out.name}.building")
     shutil.rmtree(building, ignore_errors=True)
@@ -97,6 +98,7 @@ def _train(training: PeftTraining, batches: Iterator[list[Answered]], seconds: f
             figures[name] += grown
         figures["seconds"] = time.perf_counter() - begun
         losses.append(loss)
+        release_memory()
         line = {
             "step": len(losses),
             "loss": loss,
