@@ -68,6 +68,27 @@ class Ranks:
         self.summed([0.0])
 
 
+class Busy:
+    """How busy the device is while a step runs."""
+
+    def __init__(self, device: torch.device):
+        self._cuda = device.type == "cuda"
+        self._begun = 0.0
+
+    def start(self) -> None:
+        """A step begins."""
+        self._begun = time.process_time()
+
+    def share(self, seconds: float) -> float | None:
+        """Of a CPU: this process's time over `seconds` of its threads. Of CUDA: as the driver says; None without pynvml."""
+        if not self._cuda:
+            return round((time.process_time() - self._begun) / (seconds * torch.get_num_threads()), 3)
+        try:
+            return torch.cuda.utilization() / 100
+        except ModuleNotFoundError:
+            return None
+
+
 class Trainer:
     """A run in progress. say: where milestone lines go (rank 0 only)."""
 
@@ -106,6 +127,7 @@ class Trainer:
             raise InputError("train.val_records asks for a validation loss, but no source has a record of split val")
         self.checked = checked[self.ranks.rank :: self.ranks.world]
         self.course = Course(settings.patience, {})
+        self.busy, self.peak = Busy(device), 0.0
         self.weights = {
             "decide": 1.0,
             "extract": 1.0,
@@ -158,6 +180,8 @@ class Trainer:
                 self.say(f"ended after step {step}: no lower validation loss since step {self.course.best}")
                 break
             started = time.monotonic()
+            self.busy.start()
+            self.peak = 0.0
             lasting, before = lasting_bytes(device), lasting
             self.plan.static_bytes += lasting - before
             result, norm = self._step(step)
@@ -226,6 +250,7 @@ class Trainer:
 
     def _observe(self, part: Part) -> None:
         peak = measured_peak(self.network.backbone.device)
+        self.peak = max(self.peak, peak)
         estimate = self.plan.expected_peak(part)
         self.plan.observe(part, peak)
         if self.ranks.rank == 0:
@@ -259,6 +284,10 @@ class Trainer:
             "oom_splits": int(splits),
             "seconds": round(seconds, 3),
             "tokens_per_s": round(tokens / seconds, 1),
+            "computed_per_s": round(computed / seconds, 1),
+            "peak_gib": round(self.peak / GIB, 3),
+            "planner_scale": round(self.plan.scale, 4),
+            "utilisation": self.busy.share(seconds),
             **{name: int(count) for name, count in zip(COUNTS, drawn, strict=True) if count},
         }
         self._append("log.jsonl", entry)

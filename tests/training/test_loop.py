@@ -207,12 +207,16 @@ def test_logs_say_what_each_step_did(job: Callable[..., TrainJob]):
     for entry, (_, _, uids) in zip(lines(folder), trained.drawn, strict=True):
         assert entry["records"] == len(uids)
         assert 0 < entry["tokens"] <= 700
+        assert 0 < entry["utilisation"] and entry["computed_per_s"] >= entry["tokens_per_s"] * 0.99
+        assert entry["planner_scale"] > 0
         terms = {name.removeprefix("loss_"): entry[name] for name in entry if name.startswith("loss_")}
         assert {"decide", "extract", "count", "lm"} <= set(terms)
         assert entry["loss"] == pytest.approx(sum(trained.trainer.weights[term] * terms[term] for term in terms))
     measured = lines(folder, "mem.jsonl")
     assert len(measured) == sum(entry["parts"] for entry in lines(folder))
     assert all(entry["peak_bytes"] > 0 and entry["estimate_bytes"] > 0 for entry in measured)
+    highest = max(entry["peak_bytes"] for entry in measured) / 2**30
+    assert max(entry["peak_gib"] for entry in lines(folder)) == pytest.approx(highest, abs=1e-3)
 
 
 def test_full_fine_tuning_saves_the_backbone(job: Callable[..., TrainJob]):
