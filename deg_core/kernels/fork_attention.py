@@ -1,8 +1,9 @@
 """Causal attention of packed rows over a prefix by reference and over themselves (FlashAttention, arXiv:2205.14135).
 
 A program takes a block of queries of one row and one key/value head, with all query heads that share it. It reads the
-keys in blocks in one order: the prefix's from its first, then the row's own from their first. A block of which a query
-may see nothing leaves that query's numbers as they are, to the bit.
+keys in blocks in one order: the prefix's from its first, then the row's own from their first; these are of its tokens
+or, in decoding, in a buffer. A block of which a query may see nothing leaves that query's numbers as they are, to the
+bit.
 
 H = query heads, G = key/value heads, D = head width, N = flat tokens, P = tokens of a prefix.
 """
@@ -31,8 +32,9 @@ def fork_attention(
 ) -> torch.Tensor:
     """The output [N', H * D] in the dtype of q, with zeros beyond the table's rows.
 
-    q, k, v: one dtype, bfloat16 or float32, last dimension contiguous. The state of a prefix in this layer is k and
-    v [G, P, D] in that dtype. Scores are scaled by D ** -0.5; scores, softmax and sums in float32.
+    q, k, v: one dtype, bfloat16 or float32, last dimension contiguous; k and v are the flat keys and values in which
+    table.own finds those of a row. The state of a prefix in this layer is k and v [G, P, D] in that dtype. Scores are
+    scaled by D ** -0.5; scores, softmax and sums in float32.
     """
     tokens, heads, width = q_NHD.shape
     groups = k_NGD.shape[1]
@@ -49,7 +51,7 @@ def fork_attention(
     out = q_NHD.new_zeros(tokens, heads * width)
     blocks = table.blocks(pairs // repeat)
     attention_kernel[(blocks.shape[0], groups)](
-        *(q_NHD, k_NGD, v_NGD, out, blocks, table.rows, table.prefix(layer)),
+        *(q_NHD, k_NGD, v_NGD, out, blocks, table.rows, table.own, table.prefix(layer)),
         *(*q_NHD.stride()[:2], *k_NGD.stride()[:2], *v_NGD.stride()[:2], width**-0.5 * math.log2(math.e)),
         WIDTH=width,
         REPEAT=repeat,
@@ -107,7 +109,7 @@ def attend_keys(
 
 @triton.jit
 def attention_kernel(
-    q_ptr, k_ptr, v_ptr, out_ptr, blocks_ptr, rows_ptr, prefixes_ptr,
+    q_ptr, k_ptr, v_ptr, out_ptr, blocks_ptr, rows_ptr, own_ptr, prefixes_ptr,
     q_token, q_head, k_token, k_head, v_token, v_head, scale,
     WIDTH: tl.constexpr, REPEAT: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_K: tl.constexpr, BLOCK_D: tl.constexpr,
     WIDEN: tl.constexpr,
@@ -115,11 +117,14 @@ def attention_kernel(
     """One block of queries of one key/value head; grid (blocks, key/value heads)."""
     block = tl.program_id(0).to(tl.int64) * 2
     group = tl.program_id(1).to(tl.int64)
-    row = rows_ptr + tl.load(blocks_ptr + block) * 3
+    number = tl.load(blocks_ptr + block)
+    row = rows_ptr + number * 3
     first = tl.load(blocks_ptr + block + 1)
     start = tl.load(row)
     end = tl.load(row + 1)
     which = tl.load(row + 2)
+    own = tl.load(own_ptr + number * 2)
+    shift = own + tl.load(own_ptr + number * 2 + 1) - start
     QUERIES: tl.constexpr = BLOCK_M // REPEAT
     m = tl.arange(0, BLOCK_M)
     token = first + m // REPEAT
@@ -146,11 +151,11 @@ def attention_kernel(
         )  # fmt: skip
     own_k = k_ptr + group * k_head
     own_v = v_ptr + group * v_head
-    last = tl.minimum(end, first + QUERIES)
-    for low in range(start, last, BLOCK_K):
+    last = tl.minimum(end, first + QUERIES) + shift
+    for low in range(own, last, BLOCK_K):
         best_M, total_M, sum_MD = attend_keys(
             q_MD, own_k + low * k_token, own_v + low * v_token, k_token, v_token, low + n < last,
-            (low + n)[None, :] <= token[:, None], best_M, total_M, sum_MD, scale, WIDTH, BLOCK_K, BLOCK_D, WIDEN,
+            (low + n)[None, :] <= token[:, None] + shift, best_M, total_M, sum_MD, scale, WIDTH, BLOCK_K, BLOCK_D, WIDEN,
         )  # fmt: skip
     place = token[:, None] * (REPEAT * WIDTH * tl.num_programs(1)) + head[:, None] * WIDTH + d[None, :]
     tl.store(out_ptr + place, (sum_MD / total_M[:, None]).to(out_ptr.dtype.element_ty), mask=inside)

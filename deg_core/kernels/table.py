@@ -19,11 +19,14 @@ class RowTable:
     """What kernels know of packed rows.
 
     rows: int64 [M, 3]: each row's first token in the flat tensor, the token after its last, its prefix (-1: none).
+    own: int64 [M, 2]: the place of each row's first own key among the flat keys, and how many own keys come before that
+    of its first token.
     prefixes: for each layer int64 [S, 3]: the addresses of the first and the last tensor of the prefix's state there, P.
     The addresses hold as long as the states do, which whoever keeps the table keeps.
     """
 
     rows: torch.Tensor
+    own: torch.Tensor
     prefixes: tuple[torch.Tensor, ...]
     _blocks: dict[int, torch.Tensor] = field(default_factory=dict)
 
@@ -35,8 +38,12 @@ class RowTable:
         prefixes: Sequence[int],
         states: Sequence[tuple[int, Sequence[Sequence[torch.Tensor]]]],
         device: torch.device,
+        own: torch.Tensor | None = None,
     ) -> RowTable:
-        """The table of rows; states: P and each layer's tensors. Raises ValueError where kernels cannot read one."""
+        """The table of rows; states: P and each layer's tensors; own: None where the flat keys are those of the tokens.
+
+        Raises ValueError where kernels cannot read a state.
+        """
         layers = len(states[0][1]) if states else 0
         addresses = [
             [
@@ -47,7 +54,9 @@ class RowTable:
         ]
         rows = [(start, start + n, prefix) for start, n, prefix in zip(starts, lengths, prefixes, strict=True)]
         found = torch.tensor(addresses, dtype=torch.int64).view(layers, len(states), 3).to(device)
-        return cls(torch.tensor(rows, dtype=torch.int64).to(device), found.unbind(0))
+        if own is None:
+            own = torch.tensor([(start, 0) for start in starts], dtype=torch.int64).to(device)
+        return cls(torch.tensor(rows, dtype=torch.int64).to(device), own, found.unbind(0))
 
     def prefix(self, layer: int) -> torch.Tensor:
         """int64 [S, 3] of a layer; empty where no row continues anything."""

@@ -33,19 +33,21 @@ def attend(
         (k_GND[:, start : start + length], v_GND[:, start : start + length])
         for start, length in zip(rows.starts, rows.lengths, strict=True)
     ]
+    k_NGD, v_NGD = rows.own_keys(layer, k_NGD, v_NGD)
     if takes(q_NHD) and not grouped:
         from deg_core.kernels.fork_attention import fork_attention
 
         return fork_attention(q_NHD, k_NGD, v_NGD, rows.table(q_NHD.device), layer), own
+    k_GND, v_GND = k_NGD.transpose(0, 1), v_NGD.transpose(0, 1)
     outputs = []
     for same in _runs(rows.blocks(grouped, q_NHD.dtype, q_NHD.device)):
-        first, end = same[0].keys_start, same[-1].end
+        first, end = same[0].keys_start, same[-1].keys_end
         k_GKD, v_GKD, before = k_GND[:, first:end], v_GND[:, first:end], 0
         if same[0].prefix >= 0:
             prefix_k, prefix_v = rows.states[same[0].prefix].layers[layer]
             k_GKD, v_GKD, before = torch.cat((prefix_k, k_GKD), 1), torch.cat((prefix_v, v_GKD), 1), prefix_k.shape[1]
         for block in same:
-            seen = before + block.end - first
+            seen = before + block.keys_end - first
             outputs.append(_attend_block(q_NHD[block.start : block.end], k_GKD[:, :seen], v_GKD[:, :seen], block))
     padding = q_NHD.shape[0] - rows.tokens
     if padding:

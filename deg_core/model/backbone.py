@@ -83,11 +83,13 @@ class Backbone:
         project: Projector | None = None,
         *,
         keep: bool = False,
+        apart: bool = False,
         views: Sequence[float] = (),
     ) -> tuple[torch.Tensor, list[State]]:
         """Read every row after its prefix.
 
-        ids: int64 [N]. Returns the final hidden states [N, E] after the last norm and, with keep, each row's state.
+        ids: int64 [N]. Returns the final hidden states [N, E] after the last norm and, with keep, each row's state;
+        apart: with the keys, values and length of its own tokens alone, without its prefix's.
         views: depths, as shares of the layers; the states there, normed, stand beside the final ones: [N, (1 + v) E].
         With an exact projector a row's result depends on that row and its prefix alone, bit for bit, whatever rows are
         beside it.
@@ -109,15 +111,16 @@ class Backbone:
             if index in depths:
                 seen[index] = rms_norm(x, None, VIEW_EPS)
             x, own = self.family.layer(index, x, project, rotary, rows, grouped=not project.exact)
+            rows.rewrite(index, own)
             for row, layer_state in enumerate(own if keep else ()):
-                kept[row].append(self.family.keep(index, rows.before(row, index), layer_state))
+                before = None if apart else rows.before(row, index)
+                kept[row].append(self.family.keep(index, before, layer_state))
         hidden = self.family.norm(x, project.weights["norm"])
         if depths:
             hidden = torch.cat((hidden, *(seen[depth] for depth in depths)), -1)
         hidden = hidden[: rows.tokens]
-        states = [
-            State(rows.prefix_length(row) + rows.lengths[row], tuple(layers)) for row, layers in enumerate(kept) if keep
-        ]
+        lengths = [length + (0 if apart else rows.prefix_length(row)) for row, length in enumerate(rows.lengths)]
+        states = [State(length, tuple(layers)) for length, layers in zip(lengths, kept, strict=True) if keep]
         return hidden, states
 
 

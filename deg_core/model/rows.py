@@ -26,8 +26,8 @@ SCAN_TOKENS = 128 * CHUNK
 class Block:
     """A run of query tokens that attend to the same keys of one prefix and of one run of own tokens.
 
-    start, end: the queries in the flat tensor. keys_start: the first own key in the flat tensor;
-    own keys run from there to `end`. prefix: index of the prefix, -1 for none.
+    start, end: the queries in the flat tensor. keys_start, keys_end: the own keys in the flat keys (Rows.own_keys).
+    prefix: index of the prefix, -1 for none.
     bias: None for one query, else compute dtype [end - start, end - start], 0 where a query may see a query
     of this block and -inf elsewhere; it sees all keys before the block.
     """
@@ -35,6 +35,7 @@ class Block:
     start: int
     end: int
     keys_start: int
+    keys_end: int
     prefix: int
     bias: torch.Tensor | None
 
@@ -96,6 +97,14 @@ class Rows:
         index = self.prefixes[row]
         return self.states[index].layers[layer] if index >= 0 else None
 
+    def own_keys(self, layer: int, k_NGD: torch.Tensor, v_NGD: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """The flat keys and values among which rows find their own: those of their tokens."""
+        del layer
+        return k_NGD, v_NGD
+
+    def rewrite(self, layer: int, own: Sequence[LayerState]) -> None:
+        """Take what a layer leaves behind of each row; rows that are read once hold nothing."""
+
     @cached_property
     def positions(self) -> torch.Tensor:
         """int64 [N]: the position of each token in its whole sequence."""
@@ -136,8 +145,14 @@ class Rows:
         """These rows and their prefixes as kernels read them."""
         if str(device) not in self._tables:
             states = [(state.length, state.layers) for state in self.states]
-            self._tables[str(device)] = RowTable.of(self.starts, self.lengths, self.prefixes, states, device)
+            own = self._own_places(device)
+            self._tables[str(device)] = RowTable.of(self.starts, self.lengths, self.prefixes, states, device, own)
         return self._tables[str(device)]
+
+    def _own_places(self, device: torch.device) -> torch.Tensor | None:
+        """Where kernels find the rows' own keys (RowTable.own); None: where their tokens are."""
+        del device
+        return None
 
     def _grouped_runs(self) -> list[tuple[int, int]]:
         runs: list[tuple[int, int]] = []
@@ -154,14 +169,14 @@ class Rows:
         if last - first > 1:
             owner = torch.repeat_interleave(torch.arange(first, last), torch.tensor(self.lengths[first:last]))
             bias = _bias(owner[:, None] == owner[None, :], dtype, device)
-            return [Block(start, end, start, self.prefixes[first], bias)]
+            return [Block(start, end, start, end, self.prefixes[first], bias)]
         widest = min(QUERY_BLOCK, end - start)
         full = _bias(torch.ones(widest, widest, dtype=torch.bool), dtype, device)
         blocks = []
         for low in range(start, end, QUERY_BLOCK):
             high = min(low + QUERY_BLOCK, end)
             inner = full[: high - low, : high - low] if high - low > 1 else None
-            blocks.append(Block(low, high, start, self.prefixes[first], inner))
+            blocks.append(Block(low, high, start, high, self.prefixes[first], inner))
         return blocks
 
 

@@ -289,10 +289,10 @@ def _generate(model: Model, tasks: list[Task], errors: dict[int, Exception]) -> 
         _, (state,) = backbone.forward(_ids(model, known.ids), trunk, project, keep=True)
         rows = Rows([len(header.ids) for header in headers], [0] * len(headers), [state])
         ids = _ids(model, np.concatenate([header.ids for header in headers]))
-        hidden, states = backbone.forward(ids, rows, project, keep=True)
-        for leaf, start, length, after in zip(leaves, rows.starts, rows.lengths, states, strict=True):
+        hidden, states = backbone.forward(ids, rows, project, keep=True, apart=True)
+        for leaf, start, length, own in zip(leaves, rows.starts, rows.lengths, states, strict=True):
             last = hidden[start + length - 1]
-            writer = Writer.of(leaf.field, leaf.pointer, task.options, after, last)
+            writer = Writer.of(leaf.field, leaf.pointer, task.options, state, own, last)
             writers.append((task, leaf.raw_pointer, writer))
     write_all(model.writer, [writer for _, _, writer in writers])
     for task, raw_pointer, writer in writers:

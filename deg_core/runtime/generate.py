@@ -14,15 +14,17 @@ from deg_core.contract.errors import FillError
 from deg_core.contract.outcome import Generated
 from deg_core.contract.patterns import pattern_of
 from deg_core.contract.plan import FieldPlan
+from deg_core.model.decode import DecodeRows
 from deg_core.model.network import Network
-from deg_core.model.projection import DECODE_TILE, tiled_linear
-from deg_core.model.rows import Rows
 from deg_core.model.state import State
 from deg_core.model.tokens import Tokens
+from deg_core.runtime.step import DecodeStep, next_logits
 
 TRIED_TOKENS = 256
 INCOMPLETE = "�"
 PROBES = "éж京😀"
+FIRST_ROOM = 512
+"""Tokens that rows get room for at first, their headers among them; it doubles when one needs more."""
 
 
 class TextRule:
@@ -59,27 +61,33 @@ class TextRule:
 
 @dataclass
 class Writer:
-    """One field being written. state: after its header; hidden: float [E], at its last token."""
+    """One field being written.
+
+    prefix: the state that its header continues; own: the header's, apart from it; hidden: float [E], at its last token.
+    """
 
     pointer: str
     rule: TextRule
     budget: int
     temperature: float
     stream: np.random.Generator | None
-    state: State
+    prefix: State
+    own: State
     hidden: torch.Tensor
     ids: list[int] = field(default_factory=list)
     result: Generated | FillError | None = None
 
     @classmethod
-    def of(cls, plan: FieldPlan, pointer: str, options: FillOptions, state: State, hidden: torch.Tensor) -> Writer:
+    def of(
+        cls, plan: FieldPlan, pointer: str, options: FillOptions, prefix: State, own: State, hidden: torch.Tensor
+    ) -> Writer:
         """A writer with its own random stream, seeded by (seed, pointer)."""
         stream = None
         if options.temperature > 0:
             digest = hashlib.sha256(f"{options.seed}\n{pointer}".encode()).digest()
             stream = np.random.default_rng(np.frombuffer(digest, np.uint32))
         budget = plan.max_tokens or options.max_new_tokens
-        return cls(pointer, TextRule(plan), budget, options.temperature, stream, state, hidden)
+        return cls(pointer, TextRule(plan), budget, options.temperature, stream, prefix, own, hidden)
 
     def order(self, logits: np.ndarray) -> np.ndarray:
         """Token ids to try: by logit, or in the order of a draw without replacement (Gumbel keys)."""
@@ -122,18 +130,33 @@ class Writer:
 
 def write_all(network: Network, writers: Sequence[Writer]) -> None:
     """Decode every writer to its result, one token a step for all of them together."""
-    project = network.projector(context=False, exact=True, tile=DECODE_TILE)
-    while active := [writer for writer in writers if writer.result is None]:
-        hidden = torch.stack([writer.hidden for writer in active])
-        padded = torch.nn.functional.pad(hidden, (0, 0, 0, -len(active) % DECODE_TILE))
-        logits = tiled_linear(padded, network.backbone.weights["lm_head"], DECODE_TILE)[: len(active)].float().cpu()
-        for writer, row in zip(active, logits.numpy(), strict=True):
-            writer.take(row, network.tokens)
-        going = [writer for writer in active if writer.result is None]
-        if not going:
-            return
-        rows = Rows([1] * len(going), range(len(going)), [writer.state for writer in going])
-        ids = torch.tensor([writer.ids[-1] for writer in going], device=network.backbone.device)
-        hidden, states = network.backbone.forward(ids, rows, project, keep=True)
-        for writer, row, state in zip(going, hidden, states, strict=True):
-            writer.hidden, writer.state = row, state
+    if not writers:
+        return
+    _take(writers, next_logits(network.backbone, torch.stack([writer.hidden for writer in writers])), network.tokens)
+    writing = [writer for writer in writers if writer.result is None]
+    step = DecodeStep(network, _rows(network, writing)) if writing else None
+    while step and (going := [row for row, writer in enumerate(writing) if writer.result is None]):
+        if step.is_spent(going):
+            writing = [writing[row] for row in going]
+            used = [step.rows.used[row] for row in going]
+            step = DecodeStep(network, step.rows.moved(going, _room(writing, used)))
+            going = list(range(len(writing)))
+        _take(writing, step.run({row: writing[row].ids[-1] for row in going}), network.tokens)
+
+
+def _rows(network: Network, writers: Sequence[Writer]) -> DecodeRows:
+    own = [writer.own for writer in writers]
+    room = _room(writers, [state.length for state in own])
+    return DecodeRows(network.backbone.family, [writer.prefix for writer in writers], own, room)
+
+
+def _room(writers: Sequence[Writer], used: Sequence[int]) -> int:
+    """Tokens that rows which used so many get room for: at most what the longest one may need."""
+    most = max(writer.own.length + writer.budget for writer in writers)
+    return min(most, max(FIRST_ROOM, 2 * max(used)))
+
+
+def _take(writers: Sequence[Writer], logits: torch.Tensor, tokens: Tokens) -> None:
+    for writer, row in zip(writers, logits.float().cpu().numpy(), strict=True):
+        if writer.result is None:
+            writer.take(row, tokens)

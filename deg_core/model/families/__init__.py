@@ -1,7 +1,7 @@
 """Backbone families: one file of layer functions each, one line here (contract section 12.8).
 
 A family is built from a Hugging Face config and gives: `shape`, `targets()`, `load(tensors)`,
-`rotary(positions, dtype)`, `layer(...)`, `keep(...)` and `norm(...)`; see llama.py.
+`rotary(positions, dtype)`, `layer(...)`, `grows(layer)`, `keep(...)` and `norm(...)`; see llama.py.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from deg_core.model.activation import gated_silu
 from deg_core.model.attention import attend, extend
 from deg_core.model.convolution import convolve
 from deg_core.model.families.norm import rms_norm
-from deg_core.model.families.rotary import rotary_table, rotate
+from deg_core.model.families.rotary import Rotary, rotate
 from deg_core.model.families.shape import ModelShape
 from deg_core.model.projection import Projector
 from deg_core.model.rows import Rows
@@ -45,7 +45,7 @@ class Lfm2:
             raise InputError("biases in convolutions are not supported by the lfm2 family")
         self.eps = float(config.get("norm_eps", 1e-5))
         self.tied = bool(config.get("tie_embedding", config.get("tie_word_embeddings", True)))
-        self._frequencies = _frequencies(config, self.shape.head_dim)
+        self._rotary = Rotary(_frequencies(config, self.shape.head_dim))
 
     def is_convolution(self, index: int) -> bool:
         """Whether a layer is a gated short convolution."""
@@ -91,7 +91,7 @@ class Lfm2:
 
     def rotary(self, positions: torch.Tensor, dtype: torch.dtype) -> tuple[torch.Tensor, torch.Tensor]:
         """cos and sin [N, 1, D] in dtype."""
-        return rotary_table(positions, self._frequencies, dtype)
+        return self._rotary.table(positions, dtype)
 
     def layer(
         self,
@@ -141,11 +141,15 @@ class Lfm2:
         out, own = attend(q, k, v, rows, index, grouped)
         return project(f"{name}.o", out), own
 
+    def grows(self, index: int) -> bool:
+        """Whether a layer's state grows with every token (keys and values); any other is rewritten."""
+        return not self.is_convolution(index)
+
     def keep(self, index: int, prefix: LayerState | None, own: LayerState) -> LayerState:
         """The layer's state after a row, from its prefix's and its own."""
-        if self.is_convolution(index):
-            return tuple(tensor.clone() for tensor in own)
-        return extend(prefix, own)
+        if self.grows(index):
+            return extend(prefix, own)
+        return tuple(tensor.clone() for tensor in own)
 
     def norm(self, x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
         """RMS norm over the last dimension."""

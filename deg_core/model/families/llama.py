@@ -14,7 +14,7 @@ from deg_core.contract.errors import InputError
 from deg_core.model.activation import gated_silu
 from deg_core.model.attention import attend, extend
 from deg_core.model.families.norm import rms_norm
-from deg_core.model.families.rotary import rotary_table, rotate
+from deg_core.model.families.rotary import Rotary, rotate
 from deg_core.model.families.shape import ModelShape
 from deg_core.model.projection import Projector
 from deg_core.model.rows import Rows
@@ -46,7 +46,7 @@ class Llama:
         self.tied = bool(config.get("tie_word_embeddings", False))
         theta = float(parameters.get("rope_theta") or config.get("rope_theta") or 10000.0)
         width = self.shape.head_dim
-        self._frequencies = theta ** (-torch.arange(0, width, 2, dtype=torch.float32) / width)
+        self._rotary = Rotary(theta ** (-torch.arange(0, width, 2, dtype=torch.float32) / width))
 
     def targets(self) -> dict[str, tuple[int, int]]:
         """Projections that an adapter may change: name -> (in, out)."""
@@ -79,7 +79,7 @@ class Llama:
 
     def rotary(self, positions: torch.Tensor, dtype: torch.dtype) -> tuple[torch.Tensor, torch.Tensor]:
         """cos and sin [N, 1, D] in dtype."""
-        return rotary_table(positions, self._frequencies, dtype)
+        return self._rotary.table(positions, dtype)
 
     def layer(
         self,
@@ -101,6 +101,11 @@ class Llama:
         x_NE = x_NE + project(f"{name}.o", out)
         h = self.norm(x_NE, project.weights[f"{name}.post_norm"])
         return x_NE + project(f"{name}.down", gated_silu(project(f"{name}.gate_up", h), project.exact)), own
+
+    def grows(self, index: int) -> bool:
+        """Whether a layer's state grows with every token (keys and values); any other is rewritten."""
+        del index
+        return True
 
     def keep(self, index: int, prefix: LayerState | None, own: LayerState) -> LayerState:
         """The layer's state after a row, from its prefix's and its own."""

@@ -23,7 +23,7 @@ from deg_core.model.attention import attend, extend
 from deg_core.model.convolution import convolve
 from deg_core.model.delta import DeltaInputs, delta_rule, kernel_delta_rule
 from deg_core.model.families.norm import gated_rms_norm, rms_norm
-from deg_core.model.families.rotary import rotary_table, rotate
+from deg_core.model.families.rotary import Rotary, rotate
 from deg_core.model.families.shape import ModelShape
 from deg_core.model.projection import Projector
 from deg_core.model.rows import Rows
@@ -56,7 +56,7 @@ class Qwen35:
         self.eps = float(text.get("rms_norm_eps", 1e-6))
         self.tied = bool(config.get("tie_word_embeddings", text.get("tie_word_embeddings", False)))
         _refuse_unknown(text, self.key_heads, self.value_heads)
-        self._frequencies = _frequencies(text, self.shape.head_dim)
+        self._rotary = Rotary(_frequencies(text, self.shape.head_dim))
 
     def is_linear(self, index: int) -> bool:
         """Whether a layer is a Gated DeltaNet layer."""
@@ -124,7 +124,7 @@ class Qwen35:
 
     def rotary(self, positions: torch.Tensor, dtype: torch.dtype) -> tuple[torch.Tensor, torch.Tensor]:
         """cos and sin [N, 1, R] in dtype."""
-        return rotary_table(positions, self._frequencies, dtype)
+        return self._rotary.table(positions, dtype)
 
     def layer(
         self,
@@ -200,11 +200,15 @@ class Qwen35:
         shared = self.value_heads // self.key_heads
         return unit if shared == 1 else unit.repeat_interleave(shared, 1)
 
+    def grows(self, index: int) -> bool:
+        """Whether a layer's state grows with every token (keys and values); any other is rewritten."""
+        return not self.is_linear(index)
+
     def keep(self, index: int, prefix: LayerState | None, own: LayerState) -> LayerState:
         """The layer's state after a row, from its prefix's and its own."""
-        if self.is_linear(index):
-            return tuple(tensor.clone() for tensor in own)
-        return extend(prefix, own)
+        if self.grows(index):
+            return extend(prefix, own)
+        return tuple(tensor.clone() for tensor in own)
 
     def norm(self, x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
         """RMS norm over the last dimension, weighed with 1 + w in float32."""

@@ -8,13 +8,23 @@ from __future__ import annotations
 import torch
 
 
-def rotary_table(
-    positions: torch.Tensor, frequencies: torch.Tensor, dtype: torch.dtype
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """cos and sin [N, 1, R] in dtype, of positions int64 [N] and frequencies float32 [R / 2]."""
-    angles = positions.to(torch.float32)[:, None] * frequencies.to(positions.device)
-    angles = torch.cat((angles, angles), -1)[:, None]
-    return angles.cos().to(dtype), angles.sin().to(dtype)
+class Rotary:
+    """What a position turns heads by.
+
+    frequencies: float32 [R / 2] on the CPU; each device gets its copy once, so that later calls wait for nothing.
+    """
+
+    def __init__(self, frequencies: torch.Tensor):
+        self._copies = {frequencies.device: frequencies}
+        self._frequencies = frequencies
+
+    def table(self, positions: torch.Tensor, dtype: torch.dtype) -> tuple[torch.Tensor, torch.Tensor]:
+        """cos and sin [N, 1, R] in dtype, of positions int64 [N]."""
+        if positions.device not in self._copies:
+            self._copies[positions.device] = self._frequencies.to(positions.device)
+        angles = positions.to(torch.float32)[:, None] * self._copies[positions.device]
+        angles = torch.cat((angles, angles), -1)[:, None]
+        return angles.cos().to(dtype), angles.sin().to(dtype)
 
 
 def rotate(x_NHD: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch.Tensor:

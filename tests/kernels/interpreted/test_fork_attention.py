@@ -110,6 +110,19 @@ def test_pieces_give_the_bits_of_the_whole(dtype):
     assert torch.equal(pieces.run()[0], whole.run()[0][cut:])
 
 
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_own_keys_may_lie_in_a_buffer(dtype):
+    """A row's last token alone, its keys in the second of two places amid NaN: the bits of the row read whole."""
+    length, room = 40, 50
+    case = Case.draw([length], [0], [33], ALIKE[dtype], dtype)
+    q, k, v = case.parts[0]
+    k, v = (amid_nan(x, before=room, after=room - length) for x in (k, v))
+    buffers = [x.as_strided((2 * room, *x.shape[1:]), x.stride(), 0) for x in (k, v)]
+    own = torch.tensor([(room, length - 1)])
+    table = RowTable.of([0], [1], [0], [(33, [case.prefixes[0]])], q.device, own)
+    assert torch.equal(fork_attention(q[-1:], *buffers, table, 0)[0], case.run()[0][-1])
+
+
 def test_rows_beyond_the_table_are_zero():
     q, k, v = normal(9, 6, 24), normal(9, 2, 24, seed=1), normal(9, 2, 24, seed=2)
     out = fork_attention(q, k, v, RowTable.of([0], [5], [-1], [], q.device), 0)
