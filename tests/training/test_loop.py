@@ -207,7 +207,7 @@ def test_logs_say_what_each_step_did(job: Callable[..., TrainJob]):
     for entry, (_, _, uids) in zip(lines(folder), trained.drawn, strict=True):
         assert entry["records"] == len(uids)
         assert 0 < entry["tokens"] <= 700
-        assert 0 < entry["utilisation"] and entry["computed_per_s"] >= entry["tokens_per_s"] * 0.99
+        assert entry["utilisation"] > 0 and entry["computed_per_s"] >= entry["tokens_per_s"] * 0.99
         assert entry["planner_scale"] > 0
         terms = {name.removeprefix("loss_"): entry[name] for name in entry if name.startswith("loss_")}
         assert {"decide", "extract", "count", "lm"} <= set(terms)
