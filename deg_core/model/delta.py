@@ -90,7 +90,7 @@ def _scan(inputs: DeltaInputs, scan: Scan, state_MHKV: torch.Tensor) -> tuple[to
     """One scan: o of its tokens in flat order, and the states [M, H, K, V] in the order of scan.rows."""
 
     def chunks(x: torch.Tensor) -> torch.Tensor:
-        return x[scan.take].unflatten(0, (-1, scan.width)).transpose(1, 2)
+        return x.index_select(0, scan.take).unflatten(0, (-1, scan.width)).transpose(1, 2).contiguous()
 
     q, k, v = chunks(inputs.q), chunks(inputs.k), chunks(inputs.v)
     beta = chunks(inputs.beta[..., None]) * scan.real
@@ -115,11 +115,10 @@ def _scan(inputs: DeltaInputs, scan: Scan, state_MHKV: torch.Tensor) -> tuple[to
         outputs.append(_add(q[here] @ state, scores[here], value))
         state = _add(left[here] * state, k[here], value)
         low += active
-    out = torch.cat(outputs).transpose(1, 2).flatten(0, 1)[scan.back]
+    out = torch.cat(outputs).transpose(1, 2).flatten(0, 1).index_select(0, scan.back)
     return out, torch.cat((state, *reversed(finished)))
 
 
 def _add(to: torch.Tensor, a: torch.Tensor, b: torch.Tensor, sign: int = 1) -> torch.Tensor:
     """to + sign a @ b over the last two dimensions, in one pass."""
-    sizes = to.shape
-    return torch.baddbmm(to.flatten(0, -3), a.flatten(0, -3), b.flatten(0, -3), alpha=sign).view(sizes)
+    return torch.baddbmm(to.flatten(0, -3), a.flatten(0, -3), b.flatten(0, -3), alpha=sign).view(to.shape)
