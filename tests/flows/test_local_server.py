@@ -89,7 +89,7 @@ def test_set_up_is_complete_and_can_be_repeated(platform: Platform):
 
     apply(str(platform.api.base_url).rstrip("/"))
     deployed = platform.post("/deployments/filter", {})
-    names = {"data", "pools", "memory", "train", "calibrate", "evaluate", "fill", "nightly"}
+    names = {"data", "pools", "memory", "train", "train-generator", "calibrate", "evaluate", "fill", "nightly"}
     flows = {flow["id"]: flow["name"] for flow in platform.post("/flows/filter", {})}
     assert {flows[entry["flow_id"]] for entry in deployed} == names
     assert {
