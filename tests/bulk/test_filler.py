@@ -17,8 +17,8 @@ def runtime(monkeypatch):
     """A stand-in for the runtime that records what it is asked."""
     calls = []
 
-    def load_model(path, dtype, home):
-        calls.append(("load", path, dtype, home.root))
+    def load_model(path, dtype, generate, home):
+        calls.append(("load", path, dtype, generate, home.root))
         return "model"
 
     def fill_many(model, jobs):
@@ -43,6 +43,7 @@ def test_model_filler_hands_jobs_to_the_runtime(runtime, tmp_path):
         tmp_path / "home",
         options,
         "int8",
+        "base",
         8,
         tmp_path,
         "k",
@@ -51,7 +52,7 @@ def test_model_filler_hands_jobs_to_the_runtime(runtime, tmp_path):
     filled = model_filler(job)(["one text", "bad", "two"])
     assert [type(answer.response) for answer in filled] == [dict, FillError, dict]
     assert filled[0].ms == filled[2].ms >= 0
-    assert runtime[0] == ("load", tmp_path, "int8", tmp_path / "home")
+    assert runtime[0] == ("load", tmp_path, "int8", "base", tmp_path / "home")
     assert runtime[1] == ("fill", "model", [options.model_dump()] * 3)
 
 
