@@ -65,7 +65,8 @@ class Home:
         self.root = Path(root or os.environ.get("DEG_HOME") or "deg-home").absolute()
 
     def folder(self, kind: str) -> Path:
-        """The folder of one kind of artifact: data pools memory runs calibrations evals fills generators generator_runs models bases logs.
+        """The folder of one kind of artifact: data pools memory runs calibrations evals fills generators generator_runs
+        models bases logs.
 
         Raises InputError when it cannot be made.
         """

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from deg_core.cli.bench_contract import contract
-from deg_core.cli.chain import GuardOption, ManifestOption, RecordsOption, with_records
+from deg_core.cli.chain import GuardOption, ManifestOption, RecordsOption, own_folder, with_records
 from deg_core.cli.options import HomeOption, home_of
 
 if TYPE_CHECKING:
@@ -212,10 +212,12 @@ def rival_command(
     from deg_core.training.bench.rival import read_sources, train_rival
 
     speed.pin(core)
-    sources = read_sources(with_records(PoolSettings(base=base), records, manifest, guard))
+    place = home_of(home)
+    wanted = with_records(PoolSettings(base=base), records, manifest, guard)
+    sources = read_sources(wanted, own_folder(place, wanted))
     settings = TrainSettings(base=base, budget_tokens=budget_tokens, lr_trunk=lr, clip_norm=1.0, seed=seed)
     compute = pick_dtype(dtype, torch.device("cpu"))
-    found = train_rival(sources, settings, minutes * 60, out, home_of(home), compute)
+    found = train_rival(sources, settings, minutes * 60, out, place, compute)
     typer.echo(json.dumps({name: round(value, 4) for name, value in found.items()}))
 
 

@@ -1,4 +1,4 @@
-"""`deg generate | pools | memory | train | train-generator | calibrate | evaluate | gate | nightly`: the steps and the whole chain."""
+"""The steps (`deg generate`, `pools`, `memory`, `train`, ...) and the whole chain (`deg nightly`)."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def evaluate(
     found = checkpoint or checkpoint_of(steps.newest(place, "calibrations", "deg calibrate"))
     check_checkpoint(found)
     sources = with_records(PoolSettings(), records)
-    files = steps.record_files(sources, _own_folder(place, sources))
+    files = steps.record_files(sources, own_folder(place, sources))
     report(steps.evaluate(settings, place, Terminal(), checkpoint=found, records=files))
 
 
@@ -155,7 +155,7 @@ def gate(
     place = home_of(home)
     found = checkpoint or checkpoint_of(steps.newest(place, "calibrations", "deg calibrate"))
     whole = NightlySettings(gate=settings, pools=with_records(PoolSettings(), records))
-    *evaluations, decision = judge(whole, place, direct(place, Terminal()), found, _own_folder(place, whole.pools))
+    *evaluations, decision = judge(whole, place, direct(place, Terminal()), found, own_folder(place, whole.pools))
     for manifest in filter(None, evaluations):
         report(manifest)
     _answer(decision)
@@ -222,7 +222,8 @@ def _pools(home: Home, settings: PoolSettings) -> list[Manifest]:
     return build_pools(DataSettings(), settings, direct(home, Terminal()))
 
 
-def _own_folder(home: Home, settings: PoolSettings) -> Path | None:
+def own_folder(home: Home, settings: PoolSettings) -> Path | None:
+    """The generated documents where the settings name them."""
     data = own_data(DataSettings(), direct(home, Terminal()), settings)
     return data.path if data else None
 

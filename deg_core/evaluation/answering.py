@@ -15,7 +15,7 @@ from deg_core.evaluation.baseline import Baseline, BaselineAnswer
 from deg_core.evaluation.compare import Answer, compare
 from deg_core.evaluation.metrics import BASELINE, OURS
 from deg_core.evaluation.sample import Case
-from deg_core.model.model import CHECKPOINT, Model, load_model
+from deg_core.model.model import Model, load_model
 from deg_core.pools.schemas import Schemas
 from deg_core.runtime.engine import fill
 
@@ -27,8 +27,8 @@ class Job:
     """What every worker of an evaluation needs to know.
 
     run: the evaluation's id. home: root of the home directory. dtype: compute type of ours, "auto" = its own
-    choice. baseline_dtype: of the baseline. options: of every fill of ours. generate: who writes in it. baseline: folder of
-    the baseline's model, None = the checkpoint's base.
+    choice. baseline_dtype: of the baseline. options: of every fill of ours. generate: who writes in it.
+    baseline: folder of the baseline's model.
     """
 
     run: str
@@ -37,9 +37,9 @@ class Job:
     dtype: str
     baseline_dtype: str
     baseline_max_tokens: int
-    options: FillOptions = FillOptions()
-    generate: str = CHECKPOINT
-    baseline: Path | None = None
+    options: FillOptions
+    generate: str
+    baseline: Path
 
     def load(self) -> Model:
         """The checkpoint's model."""
@@ -85,8 +85,7 @@ class Systems:
     def _load_baseline(self) -> Baseline:
         """The baseline; loaded outside any document, so that a failure ends the run instead of being an answer."""
         if self._baseline is None:
-            folder = self._job.baseline or self._model.base_folder
-            self._baseline = Baseline(folder, self._job.baseline_dtype)
+            self._baseline = Baseline(self._job.baseline, self._job.baseline_dtype)
         return self._baseline
 
     def _guarded(self, system: str, ask: Callable[[Case], _Outcome], case: Case) -> _Outcome:

@@ -61,11 +61,12 @@ class BaselineAnswer:
 
 
 class Prompts:
-    """The chat prompts of a Hugging Face folder's model. Raises InputError when the folder lacks a tokenizer."""
+    """The chat prompts of a Hugging Face folder's model, whose tokenizer it is. Raises InputError where it has none."""
 
     def __init__(self, folder: str | Path):
         self.tokens = Tokens.load(folder)
-        self._head, self._tail = _chat_frame(AutoTokenizer.from_pretrained(str(folder)))
+        self.tokenizer: Any = AutoTokenizer.from_pretrained(str(folder))
+        self._head, self._tail = _chat_frame(self.tokenizer)
 
     def prompt(self, context: str, schema: Mapping[str, Any]) -> list[int]:
         """Instruction, schema and text; spellings of special tokens in these are ordinary characters."""
@@ -85,12 +86,11 @@ class Baseline:
     """
 
     def __init__(self, folder: str | Path, dtype: str = "bfloat16", device: str = "cpu"):
-        self._prompts = Prompts(folder)
-        self.prompt = self._prompts.prompt
-        tokenizer = AutoTokenizer.from_pretrained(str(folder))
+        prompts = Prompts(folder)
+        self.prompt = prompts.prompt
         self._network = load_network(folder, dtype, device)
         vocabulary = self._network.config.get_text_config().vocab_size
-        self._engine = llguidance.hf.from_tokenizer(tokenizer, n_vocab=vocabulary)  # type: ignore[arg-type]  # a fast one
+        self._engine = llguidance.hf.from_tokenizer(prompts.tokenizer, n_vocab=vocabulary)
         self._mask = llguidance.numpy.allocate_token_bitmask(1, vocabulary)
 
     def grammar(self, schema: Mapping[str, Any], limits: Mapping[str, int]) -> Grammar:

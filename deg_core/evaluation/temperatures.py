@@ -47,7 +47,7 @@ def calibrate(
         device = pick_device(None)
         network, meta = load_network(checkpoint, home, device, pick_dtype(None, device))
         network.heads.requires_grad_(False)
-        examples = [e for pool in opened for e in validation(pool, settings.max_records)]
+        examples = [example for pool in opened for example in pool.validation(settings.max_records)]
         if not examples:
             raise InputError("no val record to fit temperatures on; add records with split val to a source")
         cases = collect(network, examples, progress)
@@ -77,12 +77,6 @@ def calibrate(
         inputs={"checkpoint": hash_tree(checkpoint)} | {f"pool:{p.manifest.id}": p.manifest.content for p in opened},
         build=build,
     )
-
-
-def validation(pool: Pool, most: int) -> Iterator[Example]:
-    """The first val examples of a pool with a fork, at most `most`."""
-    indices = [i for i, split in enumerate(pool.splits) if split == "val" and pool.fork_counts[i] > 0]
-    return (pool.example(index) for index in indices[:most])
 
 
 def collect(network: Network, examples: list[Example], progress: Progress) -> dict[str, list[Case]]:

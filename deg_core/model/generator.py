@@ -7,8 +7,6 @@ and <module>.lora_B [out, r], named by the modules of the base's own Hugging Fac
 from __future__ import annotations
 
 import json
-import shutil
-import tempfile
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -16,8 +14,9 @@ from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file, save
 
+from deg_core.artifacts import write_atomically
 from deg_core.contract.errors import InputError
 from deg_core.model.adapters import Adapters
 from deg_core.model.checkpoint import read_meta
@@ -50,16 +49,8 @@ def export_generator(checkpoint: Path, base: Path, family: Any, folder: Path) ->
     pairs = {name: (halves[f"{name}.lora_A"], halves[f"{name}.lora_B"]) for name in family.targets()}
     training = {"step": meta.step, **meta.provenance}
     described = GeneratorMeta(meta.base, meta.base_hash, meta.lora_rank, meta.lora_alpha, training=training)
-    folder.mkdir(parents=True, exist_ok=True)
-    scratch = Path(tempfile.mkdtemp(dir=folder, prefix=".writing."))
-    try:
-        save_file(by_module(pairs, module_rows(base, family)), scratch / WEIGHTS)
-        (scratch / DESCRIPTION).write_text(json.dumps(asdict(described), indent=1, sort_keys=True))
-        for name in (WEIGHTS, DESCRIPTION):
-            (scratch / name).chmod(0o644)
-            (scratch / name).rename(folder / name)
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
+    write_atomically(folder / WEIGHTS, save(by_module(pairs, module_rows(base, family))))
+    write_atomically(folder / DESCRIPTION, json.dumps(asdict(described), indent=1, sort_keys=True).encode())
     return [folder / DESCRIPTION, folder / WEIGHTS]
 
 
@@ -72,21 +63,20 @@ def module_rows(base: Path, family: Any) -> dict[str, tuple[str, torch.Tensor]]:
     for path in sorted(base.glob("*.safetensors")):
         with safe_open(path, framework="pt") as file:
             sizes |= {name: file.get_slice(name).get_shape() for name in file.keys()}  # noqa: SIM118 - no mapping
-    first: dict[str, int] = {}
-    numbered: dict[str, torch.Tensor] = {}
-    total = 0
-    for name, shape in sizes.items():
-        rows = torch.arange(total, total + shape[0]) if shape else torch.tensor(total)
-        first[name], numbered[name] = total, rows.reshape(-1, *[1] * (len(shape) - 1)) if shape else rows
-        total += rows.numel()
-    loaded = family.load(numbered)
+    names, counts = list(sizes), torch.tensor([shape[0] if shape else 1 for shape in sizes.values()])
+    ends = counts.cumsum(0)
+    rows = torch.arange(int(ends[-1])).split(counts.tolist())
+    shapes = [
+        [len(own), *[1] * (len(shape) - 1)] if shape else [] for own, shape in zip(rows, sizes.values(), strict=True)
+    ]
+    loaded = family.load({name: own.view(shape) for name, own, shape in zip(names, rows, shapes, strict=True)})
     found: dict[str, tuple[str, torch.Tensor]] = {}
     for projection in family.targets():
-        rows = loaded[projection].flatten()
-        for name, shape in sizes.items():
-            at = torch.nonzero((rows >= first[name]) & (rows < first[name] + (shape[0] if shape else 1))).flatten()
-            if len(at):
-                found[name.removesuffix(WEIGHT)] = (projection, at[rows[at].argsort()])
+        placed = loaded[projection].flatten()
+        owners = torch.searchsorted(ends, placed, right=True)
+        for owner in owners.unique().tolist():
+            at = torch.nonzero(owners == owner).flatten()
+            found[names[owner].removesuffix(WEIGHT)] = (projection, at[placed[at].argsort()])
     return found
 
 
@@ -95,8 +85,7 @@ def by_module(adapters: Adapters, rows: Mapping[str, tuple[str, torch.Tensor]]) 
     found: dict[str, torch.Tensor] = {}
     for module, (projection, places) in rows.items():
         down, up = adapters[projection]
-        found[f"{module}.lora_A"] = down.detach().cpu().clone().contiguous()
-        found[f"{module}.lora_B"] = up.detach().cpu()[places].contiguous()
+        found[f"{module}.lora_A"], found[f"{module}.lora_B"] = down.clone(), up[places]
     return found
 
 

@@ -77,7 +77,7 @@ def build_pool(
     Raises InputError when the source cannot be used, and when more than max_bad_share of its records are
     quarantined; the quarantine file is there then.
     """
-    records = _records_file(source, own_records)
+    records = records_file(source, own_records)
     build = _Build(source, records, settings, home, workers, part_bytes)
     with locked(build.folder.parent / f".{build.folder.name}.lock"):
         return build.run(progress)
@@ -232,7 +232,7 @@ class _Build:
             progress.say(f"{self._records}: line {line} or a later one is not whole yet; the next build reads it")
 
 
-def _records_file(source: SourceSettings, own_records: Path | None) -> Path:
+def records_file(source: SourceSettings, own_records: Path | None) -> Path:
     """The file of a source, checked; 'own' is the generated documents' (a records.jsonl folder will do)."""
     if source.records == OWN:
         if own_records is None:

@@ -86,9 +86,7 @@ class ChunkBuilder:
         if held is not None:
             reason = f"/context: holds the context of evaluation record {held!r}"
             return Entry(record.line, record.offset, record.uid, "guarded", reason)
-        example, left_out = build_example(record, self._tokens, self._layout)
-        if self._forks == "generate":
-            example.forks = [fork for fork in example.forks if fork.kind == "generate"]
+        example, left_out = build_example(record, self._tokens, self._layout, kept=self._forks)
         if not example.decision:
             example.line = raw.data or b""
         examples.append(example)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from deg_core.config import FillOptions
+from deg_core.config import FillOptions, Forks
 from deg_core.contract.outcome import outcome_index
 from deg_core.contract.plan import ITEM, FieldPlan, Path
 from deg_core.contract.pointer import concrete, folded, read_value
@@ -35,11 +35,12 @@ def build_example(
     layout: QueryLayout = BY_NUMBER,
     before: str = "",
     after: str = "",
+    kept: Forks = "all",
 ) -> tuple[Example, Counter[str]]:
     """The example of a record, and how many forks of it were left out, by reason.
 
     before, after: other text around the context of a record that is no decision record; values are looked for in the
-    record's own.
+    record's own. kept: which forks.
     Reasons: no_span (a value whose place is not known), no_gold (a decide field without a value),
     no_text, judged_out, over_budget (a text of more tokens than its field may take), count_out_of_bounds, beyond_count (leaves of items past the MAX_COUNT-th, where items are named
     by number), no_place (anchored arrays with an item whose place is not known, and their leaves) and no_label
@@ -54,6 +55,8 @@ def build_example(
         builder = _Builder(record, tokens, context, layout, before, after)
         forks = [*builder.counts(), *builder.leaves()]
         left_out = builder.left_out
+    if kept == "generate":
+        forks = [fork for fork in forks if fork.kind == "generate"]
     return Example(record.uid, record.split, record.doc_id, context.ids, forks, decision), +left_out
 
 

@@ -68,9 +68,9 @@ class Filler:
     def _without(
         self, pool: Pool, record: Record, example: Example, length: int, rng: np.random.Generator
     ) -> Example | None:
-        """A text alone, None where the record has no array that can be empty."""
+        """A text alone, None where the record has no array that can be empty, or the pool does not ask for arrays."""
         text = self._text(example, length, rng)
-        if text is None:
+        if text is None or pool.forks != "all":
             return None
         built = build_absent(record, self._cut(text, 0, length)[1], self._tokens, pool.layout)
         return built if built.forks else None
@@ -85,7 +85,7 @@ class Filler:
             return None
         before, after = self._cut(text, int(rng.integers(room + 1)), room)
         before, after = before and before + BLANK_LINE, after and BLANK_LINE + after
-        return build_example(record, self._tokens, pool.layout, before, after)[0]
+        return build_example(record, self._tokens, pool.layout, before, after, pool.forks)[0]
 
     def _text(self, example: Example, tokens: int, rng: np.random.Generator) -> str | None:
         """Text of at least this many tokens that is unrelated to an example; None when there is not enough of it."""

@@ -225,6 +225,14 @@ class Pool:
         batch, row = self._at(index)
         return batch.fields(row)
 
+    def validation(self, most: int, max_context_tokens: int | None = None) -> list[Example]:
+        """The first val examples that ask something and fit the context limit, at most `most`."""
+        fits = self.fork_counts > 0
+        if max_context_tokens is not None:
+            fits &= self.context_lengths <= max_context_tokens
+        places = [index for index, split in enumerate(self.splits) if split == "val" and fits[index]]
+        return [self.example(index) for index in places[:most]]
+
     def _at(self, index: int) -> tuple[_Batch, int]:
         if not 0 <= index < len(self):
             raise IndexError(f"example {index} of a pool of {len(self)}")

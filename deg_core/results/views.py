@@ -151,7 +151,7 @@ def _fills(connection: duckdb.DuckDBPyConnection, manifests: list[Manifest]) -> 
 
 def _logs(connection: duckdb.DuckDBPyConnection, home: Home) -> None:
     root = home.root
-    runs = sorted(root.glob("runs/*/log.jsonl"))
+    runs = sorted([*root.glob("runs/*/log.jsonl"), *root.glob("generator_runs/*/log.jsonl")])
     _view(connection, "train_log", TRAIN_LOG, _json(runs, "parse_path(filename)[-2] AS run", guard="step"))
     measured = sorted([*root.glob("runs/*/mem.jsonl"), *root.glob("memory/*/*.jsonl")])
     origin = "parse_path(filename)[-3] AS source, parse_path(filename)[-2] AS id"

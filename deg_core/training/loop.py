@@ -30,7 +30,7 @@ from deg_core.training.parts import Part
 from deg_core.training.resume import BEST, Point, checkpoint_folder, complete, last_point, load_rank_state, save_state
 from deg_core.training.setup import build_network, part_runner, trainable_groups
 from deg_core.training.step import StepAbandoned, StepResult, release_memory, run_step, step_counts
-from deg_core.training.validation import EVENT, Course, validation_examples, validation_sums, weighted
+from deg_core.training.validation import EVENT, Course, validation_sums, weighted
 from deg_core.training.zero import ZeroMaster
 
 GROUP_TIMEOUT = timedelta(hours=4)
@@ -122,7 +122,8 @@ class Trainer:
         self.trunk_tensors = len(groups[0].tensors)
         options = OptimizerOptions(settings.steps, settings.warmup_steps, clip_norm=settings.clip_norm)
         self.master = self._optimizer(groups, options)
-        checked = validation_examples([pool for pool, _ in pools], settings.val_records, job.max_context_tokens)
+        most = settings.val_records
+        checked = [example for pool, _ in pools for example in pool.validation(most, job.max_context_tokens)]
         if settings.val_records and not checked:
             raise InputError("train.val_records asks for a validation loss, but no source has a record of split val")
         self.checked = checked[self.ranks.rank :: self.ranks.world]
@@ -167,7 +168,9 @@ class Trainer:
             self.plan.scale = float(state.pop(PLANNER_SCALE))
             self.master.load(state)
             self.say(f"continuing after step {first} of {self.settings.steps}")
-        self.course.losses = self._losses_until(first)
+        if self.point is not None:
+            log = self.point.log_bytes.get("log.jsonl", 0)
+            self.course = Course.of_log(self.job.folder / "log.jsonl", self.settings.patience, log)
         if self.ranks.rank == 0:
             self._cut_logs(self.point.log_bytes if self.point else {})
             self._keep_best()
@@ -321,22 +324,14 @@ class Trainer:
         terms = list(self.weights)
         totals = self.ranks.summed([sums.get(term, 0.0) for term in terms] + [float(counts.get(t, 0)) for t in terms])
         items = dict(zip(terms, map(int, totals[len(terms) :]), strict=True))
-        found = {term: total for term, total in zip(terms, totals, strict=False) if items[term]}
+        found = {term: total for term, total in zip(terms, totals[: len(terms)], strict=True) if items[term]}
         measured_peak(self.network.backbone.device)  # the next step's peak is its own
         if not found:
             return
         loss = weighted(found, items, self.weights)
         self.course.losses[step] = loss
-        means = {f"loss_{term}": total / items[term] for term, total in found.items()}
-        self._event(EVENT, step=step, loss=loss, **means)
-
-    def _losses_until(self, step: int) -> dict[int, float]:
-        """The validation losses that were logged up to a step."""
-        path = self.job.folder / "log.jsonl"
-        if not step or not path.exists():
-            return {}
-        entries = [json.loads(line) for line in path.read_text().splitlines() if f'"{EVENT}"' in line]
-        return {entry["step"]: entry["loss"] for entry in entries if entry["event"] == EVENT and entry["step"] <= step}
+        means = {f"val_loss_{term}": total / items[term] for term, total in found.items()}
+        self._event(EVENT, step=step, val_loss=loss, **means)
 
     def _keep_best(self) -> None:
         """Copy the checkpoint with the lowest validation loss, where a run may end on it, before its point is dropped."""

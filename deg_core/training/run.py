@@ -21,7 +21,7 @@ from deg_core.training.job import TrainJob
 from deg_core.training.launch import run_guarded
 from deg_core.training.resume import BEST, checkpoint_folder
 from deg_core.training.setup import check_init
-from deg_core.training.validation import EVENT, Course
+from deg_core.training.validation import Course
 
 SOURCES = ("contract", "values", "model", "pools", "training")
 _STEP = re.compile(r"step (\d+)/\d+ (.*)")
@@ -123,9 +123,8 @@ def _finish(folder: Path, settings: TrainSettings, manifest: Manifest) -> list[P
     """Copy the run's result to `checkpoint/`, drop what only continuing needed, and sum up the log."""
     entries = [json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()]
     steps = [entry for entry in entries if entry["event"] == "step"]
-    checks = {entry["step"]: entry["loss"] for entry in entries if entry["event"] == EVENT}
     last_point = max(int(path.name[5:]) for path in folder.glob("step-??????"))
-    best = Course(settings.patience, checks).best
+    course = Course.of_log(folder / "log.jsonl", settings.patience)
     final = folder / "checkpoint"
     shutil.rmtree(final, ignore_errors=True)
     shutil.copytree(folder / BEST if settings.patience else checkpoint_folder(folder, last_point), final)
@@ -141,8 +140,8 @@ def _finish(folder: Path, settings: TrainSettings, manifest: Manifest) -> list[P
         "loss": sum(entry["loss"] for entry in last) / len(last) if last else None,
         "tokens_per_s": manifest.counts["tokens"] / max(sum(entry["seconds"] for entry in steps), 1e-9),
     }
-    if best is not None:
-        manifest.figures |= {"val_loss": checks[best], "val_loss_step": best}
+    if course.best is not None:
+        manifest.figures |= {"val_loss": course.losses[course.best], "val_loss_step": course.best}
     for path in [*folder.glob("step-*"), folder / BEST]:
         shutil.rmtree(path, ignore_errors=True)
     return [*sorted(final.iterdir()), folder / "log.jsonl", *[p for p in [folder / "mem.jsonl"] if p.exists()]]

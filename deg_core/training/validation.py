@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import torch
 
 from deg_core.model.network import Network
 from deg_core.pools.example import Example
-from deg_core.pools.store import Pool
 from deg_core.training.losses import count_items, fork_losses
 
 EVENT = "val"
-
-
-def validation_examples(pools: Sequence[Pool], most: int, max_context_tokens: int) -> list[Example]:
-    """Of each pool the first val examples, at most `most`, that have a fork and fit the context limit."""
-    found = []
-    for pool in pools:
-        fits = (pool.context_lengths <= max_context_tokens) & (pool.fork_counts > 0)
-        places = [index for index, split in enumerate(pool.splits) if split == "val" and fits[index]]
-        found += [pool.example(index) for index in places[:most]]
-    return found
 
 
 @torch.no_grad()
@@ -44,6 +35,13 @@ class Course:
 
     patience: int
     losses: dict[int, float]
+
+    @classmethod
+    def of_log(cls, log: Path, patience: int, size: int | None = None) -> Course:
+        """What the first `size` bytes of a log say, all by default; a line that was being written lies beyond them."""
+        lines = log.read_bytes()[:size].splitlines() if log.exists() else []
+        entries = [entry for entry in map(json.loads, lines) if entry["event"] == EVENT]
+        return cls(patience, {entry["step"]: entry["val_loss"] for entry in entries})
 
     @property
     def best(self) -> int | None:

@@ -62,9 +62,9 @@ def test_the_artifact_holds_tables_summary_and_report(finished: dict[str, Any], 
 def test_figures_agree_with_the_rows(finished: dict[str, Any]) -> None:
     manifest = finished["manifest"]
     path = manifest.path / "rows.parquet"
-    (accuracy,) = duckdb.execute(
+    ((accuracy,),) = duckdb.execute(
         f"SELECT avg(correct::INT) FROM '{path}' WHERE system = 'deg' AND mode LIKE 'decide.%'"
-    ).fetchone()
+    ).fetchall()
     assert manifest.figures["decide_accuracy"] == pytest.approx(accuracy)
     assert set(manifest.figures) >= {"extract_exact", "count_accuracy", "ece_decide", "ece_extract", "speed_ratio"}
     assert manifest.figures["generated_ratio"] == 0

@@ -14,7 +14,7 @@ from deg_core.runtime import generate, step
 from deg_core.runtime.generate import TextRule, Writer, write_all
 from deg_core.runtime.step import DecodeStep, Graph, next_logits
 from tests.model import tiny
-from tests.model.test_exact import KINDS, exact_projector, projector
+from tests.model.test_exact import KINDS, load_exact, projector
 from tests.model.tiny import random_ids
 from tests.model.trace import Trace
 
@@ -26,10 +26,7 @@ ROOM = 16
 
 @pytest.fixture(scope="module", params=KINDS)
 def backbone(base, request):
-    dtype, kind = request.param.split()
-    found = Backbone.load(base, "cpu", torch.float32 if dtype == "fp32" else torch.bfloat16)
-    found.exact = exact_projector(found, kind)
-    return found
+    return load_exact(base, request.param)
 
 
 def read(backbone, apart):

@@ -35,7 +35,12 @@ KINDS = [
 
 @pytest.fixture(scope="module", params=KINDS)
 def backbone(base, request):
-    dtype, kind = request.param.split()
+    return load_exact(base, request.param)
+
+
+def load_exact(base, name):
+    """A backbone with exact projections, by a name of KINDS."""
+    dtype, kind = name.split()
     found = Backbone.load(base, "cpu", torch.float32 if dtype == "fp32" else torch.bfloat16)
     found.exact = exact_projector(found, kind)
     return found

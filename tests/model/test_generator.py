@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -139,9 +138,6 @@ def test_a_writer_reads_again_only_what_it_must(kind: str, checkpoint: Path, gen
     assert read == ([1] if model.reads_twice else [])
     alone = [fill(model, job["context"], job["schema"]) for job in jobs]
     assert [(r["value"], r["meta"]) for r in many] == [(r["value"], r["meta"]) for r in alone]
-    if model.reads_twice:
-        own = fill(load(checkpoint, "base"), CONTEXT, without)["usage"]["prompt_tokens"]
-        assert alone[0]["usage"]["prompt_tokens"] > 2 * len(model.tokens.encode_context(CONTEXT)) > own - own
 
 
 def test_what_cannot_write_is_refused(checkpoint: Path, generator: Path, tmp_path: Path):
@@ -176,5 +172,4 @@ def test_a_full_fine_tune_keeps_its_base_to_write(base: Path, tmp_path: Path):
     assert model.reads_twice
     plain = Backbone.load(base)
     assert all(torch.equal(model.writer.backbone.weights[name], plain.weights[name]) for name in plain.weights)
-    assert asdict(meta)["lora_rank"] == 0
     assert set(fill(model, CONTEXT, SCHEMA)["value"]) == set(SCHEMA["properties"])

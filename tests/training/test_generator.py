@@ -15,7 +15,9 @@ from deg_core.contract.errors import InputError
 from deg_core.model.checkpoint import read_meta
 from deg_core.model.heads import Heads
 from deg_core.model.model import load_model
+from deg_core.model.tokens import Tokens
 from deg_core.pools.build import build_pools
+from deg_core.pools.draw import Drawer
 from deg_core.pools.store import Pool
 from deg_core.progress import Silent
 from deg_core.runtime.engine import fill
@@ -60,6 +62,24 @@ def test_a_pool_of_texts_holds_nothing_else(texts: Path):
     assert pool.layout.gen_layout == "chat" and pool.forks == "generate"
 
 
+def test_filler_around_a_pool_of_texts_asks_for_nothing_else(texts: Path, tiny_base: Path, tmp_path: Path):
+    others = []
+    for number in range(100, 110):
+        text = {"type": "string", "x-generate": True}
+        schema = {"type": "object", "properties": {"remark": text}, "required": ["remark"]}
+        others.append(make_record(number, split="train", schema=schema, value={"remark": "Fine."}, spans={}))
+    path = tmp_path / "others.jsonl"
+    path.write_bytes(to_lines(others))
+    shape = written(PoolSettings(sources=(SourceSettings(records=str(path)),), base=str(tiny_base)))
+    (manifest,) = build_pools(shape, Home(tmp_path / "home"), Silent())
+    settings = TrainSettings(base=str(tiny_base), init="fresh", filler_frac=1.0, filler_max_tokens=200)
+    pools = [(Pool.open(texts), 1.0), (Pool.open(manifest.path), 1e-9)]
+    drawer = Drawer(pools, settings, 6000, 1, Tokens.load(tiny_base))
+    drawn = [example for step in range(4) for example in drawer.draw(step)]
+    assert drawer.counts["filler"] > 0 and drawer.counts["filler_negative"] == 0
+    assert {fork.kind for example in drawn for fork in example.forks} == {"generate"}
+
+
 @pytest.mark.slow
 def test_a_generator_trains_is_found_again_and_writes(texts: Path, tiny_base: Path, tmp_path: Path):
     home = Home(tmp_path / "home")
@@ -70,7 +90,7 @@ def test_a_generator_trains_is_found_again_and_writes(texts: Path, tiny_base: Pa
     assert sorted(manifest.files) == ["generator.json", "lora.safetensors"]
     assert train_generator(settings, [texts], home, Silent()).cached
     (log,) = (home.root / "generator_runs").glob("*/log.jsonl")
-    losses = [e["loss"] for e in map(json.loads, log.read_text().splitlines()) if e["event"] == "val"]
+    losses = [e["val_loss"] for e in map(json.loads, log.read_text().splitlines()) if e["event"] == "val"]
     assert len(losses) == 4 and losses == sorted(losses, reverse=True) and losses[-1] < losses[0] - 0.3
     _, _, checkpoint = tiny.write_checkpoint(tmp_path / "checkpoint", tiny_base, rank=4)
     found = [
@@ -100,7 +120,7 @@ def test_a_run_ends_early_on_its_best_checkpoint(settings: Callable[..., TrainSe
     home = Home(tmp_path / "home")
     run = train(chosen, [pool], home, Silent())
     entries = [json.loads(line) for line in (run.path / "log.jsonl").read_text().splitlines()]
-    losses = {entry["step"]: entry["loss"] for entry in entries if entry["event"] == "val"}
+    losses = {entry["step"]: entry["val_loss"] for entry in entries if entry["event"] == "val"}
     best = min(losses, key=losses.__getitem__)
     assert run.counts["steps"] == best + 6 < 40 and run.counts["skipped_steps"] == 0
     assert read_meta(run.path / "checkpoint").step == best
@@ -117,7 +137,16 @@ def test_validation_is_the_loss_of_training(job: Callable[..., TrainJob]):
     step, checked = entries[-2], entries[-1]
     assert checked["event"] == "val" and step["event"] == "step"
     for name in ("loss", "loss_decide", "loss_extract", "loss_count", "loss_lm"):
-        assert checked[name] == pytest.approx(step[name], rel=1e-5)
+        assert checked[f"val_{name}"] == pytest.approx(step[name], rel=1e-5)
+
+
+def test_a_course_is_read_up_to_the_last_whole_point(tmp_path: Path):
+    """What was written after a saved point, a torn line above all, is not part of it."""
+    log = tmp_path / "log.jsonl"
+    point = b'{"event": "step", "step": 2, "loss": 1.0}\n{"event": "val", "step": 2, "val_loss": 3.0}\n'
+    log.write_bytes(point + b'{"event": "val", "step": 4, "val_loss": 2.0}\n{"event": "val", "step"')
+    assert Course.of_log(log, 1, len(point)).losses == {2: 3.0}
+    assert Course.of_log(tmp_path / "absent", 1).losses == {}
 
 
 def test_patience_needs_validation(settings: Callable[..., TrainSettings]):

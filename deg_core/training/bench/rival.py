@@ -12,55 +12,48 @@ import random
 import shutil
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
 import torch
-from transformers import AutoTokenizer
 
 from deg_core.artifacts import Home
 from deg_core.config import PoolSettings, TrainSettings
 from deg_core.contract.errors import InputError
 from deg_core.evaluation.baseline import Prompts
 from deg_core.model.bases import base_folder
-from deg_core.pools.guard import Guard, refuse_evaluation_only
+from deg_core.pools.build import records_file
+from deg_core.pools.guard import Guard
 from deg_core.pools.records import Record, read_records
 from deg_core.pools.sets import all_sources
 from deg_core.training.bench.peft import Answered, PeftTraining
+from deg_core.training.optimizer import schedule
 from deg_core.training.step import release_memory
 
 WARM_SHARE = 0.02
-LAST_RATE = 0.1
 CANDIDATES = 32
 LOG = "training.jsonl"
 
 
-@dataclass(frozen=True)
-class Source:
-    """Training records of one file with its weight. left_out: records that the guard refused."""
-
-    path: Path
-    weight: float
-    records: list[Record]
-    left_out: int
+Source = tuple[list[Record], float]
+"""Training records of one file, and its weight."""
 
 
-def read_sources(settings: PoolSettings) -> list[Source]:
-    """The training records of the settings' sources; decision records, which ask for no JSON, are no part of them."""
+def read_sources(settings: PoolSettings, own_records: Path | None) -> list[Source]:
+    """The training records of the settings' sources that the guard lets through; own_records: of the source 'own'.
+
+    Decision records, which ask for no JSON, are no part of them. Raises InputError when a file cannot be used, and when
+    no record is left.
+    """
     guard = Guard.read(settings.guard)
     sources = []
     for source in all_sources(settings):
-        path = Path(source.records)
-        refuse_evaluation_only(path)
-        if not path.is_file():
-            raise InputError(f"records file {path} does not exist; give a JSON Lines file of records")
-        records = [line for line in read_records(path) if isinstance(line, Record) and line.split == "train"]
-        kept = [record for record in records if guard.match(record.context) is None]
-        sources.append(Source(path, source.weight, kept, len(records) - len(kept)))
-    if not any(source.records for source in sources):
+        lines = read_records(records_file(source, own_records))
+        records = [line for line in lines if isinstance(line, Record) and line.split == "train"]
+        sources.append(([record for record in records if guard.match(record.context) is None], source.weight))
+    if not any(records for records, _ in sources):
         raise InputError("the sources hold no training record")
-    return [source for source in sources if source.records]
+    return [source for source in sources if source[0]]
 
 
 def train_rival(
@@ -75,14 +68,15 @@ def train_rival(
         raise InputError(f"{out} is there already; name a new folder")
     base = base_folder(settings.base, home)
     training = PeftTraining(base, settings, dtype, with_care=True)
-    batches = draw(sources, Writer(base), settings)
+    write = Writer(base)
+    batches = draw(sources, write, settings)
     building = out.with_name(f".{out.name}.building")
     shutil.rmtree(building, ignore_errors=True)
     building.mkdir(parents=True)
     with (building / LOG).open("w") as log:
         figures = _train(training, batches, seconds, log)
     training.save(building)
-    AutoTokenizer.from_pretrained(base).save_pretrained(building)
+    write.save(building)
     building.rename(out)
     return figures
 
@@ -93,37 +87,28 @@ def _train(training: PeftTraining, batches: Iterator[list[Answered]], seconds: f
     begun = time.perf_counter()
     while figures["seconds"] < seconds:
         batch = next(batches)
-        real, computed, loss = training.step(batch, rate_at(figures["seconds"] / seconds))
+        real, computed, loss = training.step(
+            batch, schedule(round(figures["seconds"]), round(seconds), round(WARM_SHARE * seconds))
+        )
         for name, grown in (("steps", 1), ("tokens", real), ("computed", computed), ("documents", len(batch))):
             figures[name] += grown
         figures["seconds"] = time.perf_counter() - begun
         losses.append(loss)
         release_memory()
-        line = {
-            "step": len(losses),
-            "loss": loss,
-            "documents": len(batch),
-            "tokens": real,
-            "seconds": figures["seconds"],
-        }
-        log.write(json.dumps(line) + "\n")
+        line = {"step": len(losses), "loss": loss, "documents": len(batch), "tokens": real}
+        log.write(json.dumps(line | {"seconds": figures["seconds"]}) + "\n")
         log.flush()
     last = losses[-max(1, len(losses) // 10) :]
     return figures | {"loss": sum(last) / len(last)}
 
 
-def rate_at(share: float) -> float:
-    """Factor of the learning rate after a share (0 to 1) of the time."""
-    cosine = torch.cos(torch.tensor(min(share, 1.0) * torch.pi)).item()
-    return min(1.0, (share + 1e-3) / WARM_SHARE) * (LAST_RATE + (1 - LAST_RATE) * (1 + cosine) / 2)
-
-
 class Writer:
-    """A record as the tokens that are read and written."""
+    """A record as the tokens that are read and written. save: writes the tokenizer to a folder."""
 
     def __init__(self, base: Path):
         self._prompts = Prompts(base)
-        self._end = [AutoTokenizer.from_pretrained(base).eos_token_id]
+        self._end = [self._prompts.tokenizer.eos_token_id]
+        self.save = self._prompts.tokenizer.save_pretrained
 
     def __call__(self, record: Record) -> Answered:
         text = json.dumps(record.value, ensure_ascii=False, separators=(",", ":"))
@@ -138,10 +123,10 @@ def draw(sources: Sequence[Source], write: Writer, settings: TrainSettings) -> I
     order, each record once before any comes again.
     """
     picks = random.Random(settings.seed)
-    orders = [map(write, _endless(source.records, picks.randrange(2**32))) for source in sources]
+    orders = [map(write, _endless(records, picks.randrange(2**32))) for records, _ in sources]
     waiting: list[list[Answered]] = [[] for _ in sources]
     while True:
-        number = picks.choices(range(len(sources)), [source.weight for source in sources])[0]
+        number = picks.choices(range(len(sources)), [weight for _, weight in sources])[0]
         alike = waiting[number]
         alike += itertools.islice(orders[number], CANDIDATES - len(alike))
         alike.sort(key=_width)
