@@ -152,6 +152,7 @@ def train_command(
 
     from deg_core.config import TrainSettings
     from deg_core.evaluation import speed
+    from deg_core.model.allocator import limit_kernels
     from deg_core.model.model import pick_dtype
     from deg_core.training.bench import planner, pools
     from deg_core.training.bench.documents import made_documents
@@ -159,6 +160,7 @@ def train_command(
     from deg_core.training.bench.sharded import measure_sharded
     from deg_core.training.bench.speed import against_peft
 
+    limit_kernels()
     speed.pin(core)
     place = home_of(home)
     compute = pick_dtype(dtype, torch.device("cpu"))
@@ -208,9 +210,11 @@ def rival_command(
 
     from deg_core.config import PoolSettings, TrainSettings
     from deg_core.evaluation import speed
+    from deg_core.model.allocator import limit_kernels
     from deg_core.model.model import pick_dtype
     from deg_core.training.bench.rival import read_sources, train_rival
 
+    limit_kernels()
     speed.pin(core)
     place = home_of(home)
     wanted = with_records(PoolSettings(base=base), records, manifest, guard)

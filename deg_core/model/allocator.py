@@ -1,4 +1,4 @@
-"""Keep large tensors on the heap between operations.
+"""What this process holds on to: large tensors' places on the heap, and kernels.
 
 glibc gives every block over a moving threshold its own mapping and returns it at once, so each large
 intermediate tensor is page-faulted anew: seen to make norms and activations 3 to 8 times slower on a CPU.
@@ -7,6 +7,7 @@ intermediate tensor is page-faulted anew: seen to make norms and activations 3 t
 from __future__ import annotations
 
 import ctypes
+import os
 import sys
 
 M_TRIM_THRESHOLD = -1
@@ -15,6 +16,8 @@ M_MMAP_THRESHOLD = -3
 HEAP_BLOCK_BYTES = 1 << 30
 KEEP_BYTES = (1 << 31) - 1
 TOP_PAD_BYTES = 64 << 20
+KERNEL_CACHES = ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY")
+TRAINING_KERNELS = 512
 
 
 def keep_heap() -> bool:
@@ -34,3 +37,14 @@ def release_heap() -> None:
         libc = ctypes.CDLL(None)
         if hasattr(libc, "malloc_trim"):
             libc.malloc_trim(0)
+
+
+def limit_kernels(most: int = TRAINING_KERNELS) -> None:
+    """Let oneDNN and torch's layer above it keep so many kernels each; to be called before the first product.
+
+    They keep one for every size that they meet, some 0.4 MiB, up to 1,024 each. A step of training brings new sizes
+    only, and 1,024 of each were seen to hold 0.75 GiB; the most that one layer needs in turn is a few hundred. What the
+    environment says goes before.
+    """
+    for name in KERNEL_CACHES:
+        os.environ.setdefault(name, str(most))

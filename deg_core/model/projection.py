@@ -22,8 +22,9 @@ PACKED_ROWS = 8
 CHECKED_ROWS = (8, 24, 64, 200, 512)
 ZERO_POINT = 128
 TURNED = 64
-ROUNDED = (".gate_up", ".down")
-"""What int8 is for: three quarters of a layer's work. Attention's projections gain little and lose the most."""
+ROUNDED = (".gate_up", ".down", ".qkvz")
+"""What int8 is for: most of a layer's work. Attention's projections gain little and lose the most, and of DeltaNet's the
+decays and write strengths (.ba) feed exponentials; its queries, keys, values and gates are kept in 8 bits by others too."""
 SMALLEST = 1e-12
 
 

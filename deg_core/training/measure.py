@@ -17,6 +17,7 @@ from pydantic import BaseModel
 from deg_core.artifacts import Home, write_atomically
 from deg_core.config import MemorySettings, TrainSettings
 from deg_core.contract.errors import DegError
+from deg_core.model.allocator import limit_kernels
 from deg_core.model.fork import MAX_COUNT
 from deg_core.model.model import pick_device, pick_dtype
 from deg_core.model.network import Network
@@ -98,6 +99,8 @@ def designs(most: int) -> list[Design]:
         Design(large, decided=small, extracted=small, generated=tiny, row=16),
         Design(medium, decided=medium, extracted=medium, generated=small, row=wide),
         Design(small, decided=64, extracted=64, records=6),
+        Design(small, decided=medium, row=min(32, medium), records=3),
+        Design(tiny, decided=large // 2, row=min(32, medium), records=5),
         Design(medium, decided=64, extracted=64, generated=most // 128, row=16, records=4),
         Design(most // 64, decided=32, generated=most // 128, records=12),
     ]
@@ -187,6 +190,7 @@ def measure_all(job: MeasureJob) -> None:
 
 def main(path: str) -> int:
     """Measure a job; progress goes to standard output, one part a line. Returns the exit status."""
+    limit_kernels()
     try:
         measure_all(MeasureJob.model_validate_json(Path(path).read_text()))
     except DegError as error:

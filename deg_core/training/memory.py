@@ -19,14 +19,14 @@ from deg_core.config import TrainSettings
 from deg_core.contract.errors import InputError
 from deg_core.model.checkpoint import full_weight_names
 from deg_core.model.families.shape import ModelShape
-from deg_core.model.heads import VIEWS
+from deg_core.model.heads import POINTER_WIDTH, VIEWS
 from deg_core.model.network import Network
 from deg_core.pools.example import Example
 from deg_core.training.parts import Part, features, split
 from deg_core.training.zero import sharded_static_bytes
 
 GIB = 1 << 30
-FALLING = 0.9
+FALLING = 0.97
 COEFFICIENTS = "coefficients.json"
 _OOM_TEXT = re.compile(r"can't allocate memory|out of memory|Cannot allocate memory", re.IGNORECASE)
 
@@ -91,19 +91,19 @@ class MemoryPlan:
     def observe(self, part: Part, peak_bytes: float) -> None:
         """Correct the scale: at once where the estimate was too low, slowly where it was too high.
 
-        Where memory stays, a peak belongs to the largest part so far; only a part that is the largest itself
-        shows that the estimate is too high.
+        The slower, the smaller the part beside the largest so far, of which it says little. Where memory stays, a peak
+        belongs to that largest part; only a part that is the largest itself shows that the estimate is too high.
         """
         variable = self.variable(part)
-        newest = variable >= self._largest or not self.memory_stays
-        self._largest = variable if newest else self._largest
-        if self._largest <= 0:
+        self._largest = max(self._largest, variable)
+        measured = self._largest if self.memory_stays else variable
+        if measured <= 0:
             return
-        seen = max(peak_bytes - self.static_bytes, 0.0) / self._largest
+        seen = max(peak_bytes - self.static_bytes, 0.0) / measured
         if seen > self.scale:
             self.scale = seen
-        elif newest:
-            self.scale = FALLING * self.scale + (1 - FALLING) * seen
+        elif variable == measured:
+            self.scale -= (1 - FALLING) * variable / self._largest * (self.scale - seen)
 
 
 def analytic_coefficients(shape: ModelShape, compute_bytes: int, context_trains: bool) -> dict[str, float]:
@@ -113,14 +113,15 @@ def analytic_coefficients(shape: ModelShape, compute_bytes: int, context_trains:
     state = 2 * shape.layers * shape.kv_heads * shape.head_dim * compute_bytes
     views = VIEWS * shape.hidden * (4 + compute_bytes)  # in float32 for the heads, and as they were read
     return {
-        "parts": 64.0 * 2**20,
+        "parts": 16.0 * 2**20,
         "rows": 0.0,
         "trunk_tokens": views + (kept + state if context_trains else 2 * state + widths * compute_bytes),
         "long_tokens": views + 2 * state + (shape.layers * shape.hidden * compute_bytes if context_trains else 0),
         "fork_tokens": kept + state,
         "trunk_pairs": shape.layers * 2.0 * compute_bytes if context_trains else 0.0,
-        "fork_pairs": shape.layers * 2.0 * compute_bytes,
-        "head_logits": 16.0,
+        "fork_pairs": shape.layers * float(compute_bytes),
+        "largest_pairs": shape.layers * float(compute_bytes),
+        "head_logits": 2 * 4.0 * POINTER_WIDTH,
         "lm_logits": 3 * 4.0,
     }
 

@@ -18,6 +18,7 @@ FEATURES = (
     "fork_tokens",
     "trunk_pairs",
     "fork_pairs",
+    "largest_pairs",
     "head_logits",
     "lm_logits",
 )
@@ -83,8 +84,9 @@ def features(part: Part, shape: ModelShape) -> dict[str, float]:
 
     parts: 1, for what every part takes. rows: forks. trunk_tokens, long_tokens: of contexts that are read at once, and
     in pieces. trunk_pairs, fork_pairs: attention scores of one layer, all query heads: query tokens times the keys of
-    their block; a trunk in pieces keeps those of one piece in one layer alone. head_logits: pointer scores, forks of
-    POINTER_KINDS times context tokens. lm_logits: target tokens times vocabulary.
+    their block; a trunk in pieces keeps those of one piece in one layer alone. largest_pairs: fork_pairs of the record
+    with most, whose forks attend together: what a layer frees of them is too small a place for the next layer's.
+    head_logits: pointer scores, forks of POINTER_KINDS times context tokens. lm_logits: target tokens times vocabulary.
     """
     found = dict.fromkeys(FEATURES, 0.0)
     found["parts"] = 1.0
@@ -101,7 +103,9 @@ def features(part: Part, shape: ModelShape) -> dict[str, float]:
         else:
             found["trunk_tokens"] += context
             found["trunk_pairs"] += context * (context + QUERY_BLOCK) / 2 * shape.heads
-        found["fork_pairs"] += own * (context + own) * shape.heads
+        pairs = float(own * (context + own) * shape.heads)
+        found["fork_pairs"] += pairs
+        found["largest_pairs"] = max(found["largest_pairs"], pairs)
         found["head_logits"] += context * sum(fork.kind in POINTER_KINDS for fork in forks)
         found["lm_logits"] += targets * shape.vocab
     return found

@@ -8,6 +8,7 @@ from pathlib import Path
 import torch
 
 from deg_core.contract.errors import DegError
+from deg_core.model.allocator import limit_kernels
 from deg_core.training.job import TrainJob
 from deg_core.training.loop import Trainer
 
@@ -16,6 +17,7 @@ EXIT_REFUSED = 2
 
 def main(path: str) -> int:
     """Train a job; milestones go to standard output, one a line. Returns the exit status."""
+    limit_kernels()
     job = TrainJob.model_validate_json(Path(path).read_text())
     if job.settings.nproc > 1 and not torch.cuda.is_available():
         torch.set_num_threads(max(1, torch.get_num_threads() // job.settings.nproc))

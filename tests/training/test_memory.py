@@ -1,14 +1,19 @@
 """The planner: cuts a batch to fit, and corrects itself by what was measured."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import torch
 
 from deg_core.contract.errors import InputError
-from deg_core.model.allocator import release_heap
+from deg_core.model.allocator import KERNEL_CACHES, limit_kernels, release_heap
 from deg_core.model.families.shape import ModelShape
 from deg_core.pools.example import Example, Fork
 from deg_core.training.memory import (
+    FALLING,
     MemoryPlan,
     is_out_of_memory,
     measured_peak,
@@ -69,10 +74,22 @@ def test_too_low_is_corrected_at_once_and_too_high_slowly():
     assert planner.scale == 3.0
     assert planner.estimate(part) == 1300
     planner.observe(part, 1000 + 100)
-    assert planner.scale == pytest.approx(0.9 * 3 + 0.1 * 1)
-    for _ in range(100):
+    assert planner.scale == pytest.approx(FALLING * 3 + (1 - FALLING) * 1)
+    for _ in range(400):
         planner.observe(part, 1000 + 100)
     assert planner.scale == pytest.approx(1.0, abs=1e-3)
+
+
+def test_a_small_part_says_little_about_a_large_one():
+    large, small = Part.whole([example("a", 1000, [])]), Part.whole([example("b", 10, [])])
+    planner = plan(1e9)
+    planner.observe(large, 1000 + 1000)
+    assert planner.scale == 1.0
+    for _ in range(10):
+        planner.observe(small, 1000 + 5)
+    assert planner.scale == pytest.approx(1.0, abs=0.006)
+    planner.observe(small, 1000 + 12)
+    assert planner.scale == pytest.approx(1.2)
 
 
 def test_memory_that_stays_says_nothing_about_smaller_parts():
@@ -80,7 +97,7 @@ def test_memory_that_stays_says_nothing_about_smaller_parts():
     planner = plan(1e9, memory_stays=True)
     planner.observe(large, 1000 + 900)
     after_large = planner.scale
-    assert after_large == pytest.approx(0.99)
+    assert after_large == pytest.approx(FALLING + (1 - FALLING) * 0.9)
     for _ in range(20):
         planner.observe(small, 1000 + 900)
     assert planner.scale == after_large
@@ -107,6 +124,47 @@ def test_peak_is_that_of_the_time_since_the_last_call():
     seen = measured_peak(device)
     assert seen >= before + 120 * MIB
     assert measured_peak(device) <= seen - 100 * MIB
+
+
+KERNELS = """
+import sys
+from deg_core.model.allocator import KERNEL_CACHES, keep_heap, limit_kernels, release_heap
+if sys.argv[1] == "limited":
+    limit_kernels(16)
+import torch
+from deg_core.training.memory import resident_bytes
+keep_heap()
+torch.set_num_threads(1)
+weight = torch.ones(1536, 576, dtype=torch.bfloat16)
+def product(rows):
+    torch.nn.functional.linear(torch.ones(rows, 576, dtype=torch.bfloat16), weight)
+product(8)
+release_heap()
+before = resident_bytes(torch.device("cpu"))
+for rows in range(300, 420):
+    product(rows)
+release_heap()
+print(resident_bytes(torch.device("cpu")) - before)
+"""
+
+
+def test_kernels_of_sizes_that_are_past_are_not_kept():
+    def grown(how: str) -> int:
+        clean = {name: value for name, value in os.environ.items() if name not in KERNEL_CACHES}
+        return int(float(subprocess.check_output([sys.executable, "-c", KERNELS, how], env=clean)))
+
+    if not torch.backends.mkldnn.is_available():
+        pytest.skip("no oneDNN here")
+    assert grown("limited") < grown("free") / 2
+
+
+def test_what_the_environment_says_about_kernels_goes_before(monkeypatch):
+    first, second = KERNEL_CACHES
+    monkeypatch.setenv(first, "7")
+    monkeypatch.delenv(second, raising=False)
+    limit_kernels(16)
+    assert (os.environ[first], os.environ[second]) == ("7", "16")
+    monkeypatch.delenv(second)
 
 
 def test_out_of_memory_errors_of_every_device_are_told_from_others():
@@ -141,6 +199,7 @@ def test_features_count_what_the_model_computes():
         "fork_tokens": 24,
         "trunk_pairs": 2 * 256 * (256 + 128) / 2 * 4,
         "fork_pairs": 2 * 12 * (256 + 12) * 4,
+        "largest_pairs": 12 * (256 + 12) * 4,
         "head_logits": 2 * 256,
         "lm_logits": 2 * 5 * 100,
     }
