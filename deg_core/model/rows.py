@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import groupby, pairwise
 from typing import TYPE_CHECKING
 
 import torch
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from deg_core.model.state import LayerState, State
 
 QUERY_BLOCK = 128
+GROUP_TOKENS = 256
+"""Queries of a block of several rows: half the pairs of its tokens are masked, but small blocks read the prefix often."""
 CHUNK = 16
 SCAN_TOKENS = 128 * CHUNK
 
@@ -114,7 +117,7 @@ class Rows:
         """The attention work of these rows.
 
         grouped=False: each row's blocks depend on that row alone, so its numbers do too (inference).
-        grouped=True: neighbouring rows of one prefix share a block, with a mask (training).
+        grouped=True: neighbouring rows of one prefix share a block, with a mask (training; see together).
         """
         key = (grouped, dtype, str(device))
         if key not in self._blocks:
@@ -156,11 +159,11 @@ class Rows:
 
     def _grouped_runs(self) -> list[tuple[int, int]]:
         runs: list[tuple[int, int]] = []
-        for row, prefix in enumerate(self.prefixes):
-            if runs and prefix >= 0 and self.prefixes[runs[-1][0]] == prefix:
-                runs[-1] = (runs[-1][0], row + 1)
-            else:
-                runs.append((row, row + 1))
+        for prefix, same in groupby(range(len(self)), self.prefixes.__getitem__):
+            rows = list(same)
+            first, end = rows[0], rows[-1] + 1
+            own = together(self.lengths[first:end]) if prefix >= 0 else pairwise(range(end - first + 1))
+            runs += [(first + low, first + high) for low, high in own]
         return runs
 
     def _run_blocks(self, run: tuple[int, int], dtype: torch.dtype, device: torch.device) -> list[Block]:
@@ -178,6 +181,22 @@ class Rows:
             inner = full[: high - low, : high - low] if high - low > 1 else None
             blocks.append(Block(low, high, start, high, self.prefixes[first], inner))
         return blocks
+
+
+def together(lengths: Sequence[int], most: int = GROUP_TOKENS) -> list[tuple[int, int]]:
+    """Runs (first, last + 1) of rows of one prefix that attend in one block: of at most so many tokens, or one row.
+
+    A block computes the scores of every pair of its tokens and masks those of different rows.
+    """
+    runs: list[tuple[int, int]] = []
+    size = 0
+    for row, length in enumerate(lengths):
+        if runs and size + length <= most:
+            runs[-1], size = (runs[-1][0], row + 1), size + length
+        else:
+            runs.append((row, row + 1))
+            size = length
+    return runs
 
 
 def _bias(together: torch.Tensor, dtype: torch.dtype, device: torch.device) -> torch.Tensor:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from deg_core.model.families.shape import ModelShape
-from deg_core.model.rows import QUERY_BLOCK
+from deg_core.model.rows import QUERY_BLOCK, together
 from deg_core.pools.example import Example
 from deg_core.training.trunk import PIECE_TOKENS, is_long
 
@@ -84,28 +84,30 @@ def features(part: Part, shape: ModelShape) -> dict[str, float]:
 
     parts: 1, for what every part takes. rows: forks. trunk_tokens, long_tokens: of contexts that are read at once, and
     in pieces. trunk_pairs, fork_pairs: attention scores of one layer, all query heads: query tokens times the keys of
-    their block; a trunk in pieces keeps those of one piece in one layer alone. largest_pairs: fork_pairs of the record
-    with most, whose forks attend together: what a layer frees of them is too small a place for the next layer's.
-    head_logits: pointer scores, forks of POINTER_KINDS times context tokens. lm_logits: target tokens times vocabulary.
+    their block; a trunk in pieces keeps those of one piece in one layer alone. largest_pairs: those of the largest block
+    of forks: what a layer frees of them can be too small a place for the next layer's. head_logits: pointer scores, forks
+    of POINTER_KINDS times context tokens. lm_logits: target tokens times vocabulary.
     """
     found = dict.fromkeys(FEATURES, 0.0)
     found["parts"] = 1.0
     for example, chosen in zip(part.examples, part.forks, strict=True):
         context = len(example.context)
         forks = [example.forks[index] for index in chosen]
-        own = sum(len(fork.ids) for fork in forks)
+        lengths = [len(fork.ids) for fork in forks]
         targets = sum(len(fork.ids) - fork.lm_start for fork in forks if fork.kind == "generate")
         found["rows"] += len(forks)
-        found["fork_tokens"] += own
+        found["fork_tokens"] += sum(lengths)
         if is_long(context):
             found["long_tokens"] += context
             found["trunk_pairs"] += PIECE_TOKENS * context * shape.heads / shape.layers
         else:
             found["trunk_tokens"] += context
             found["trunk_pairs"] += context * (context + QUERY_BLOCK) / 2 * shape.heads
-        pairs = float(own * (context + own) * shape.heads)
-        found["fork_pairs"] += pairs
-        found["largest_pairs"] = max(found["largest_pairs"], pairs)
+        for first, last in together(lengths):
+            queries = sum(lengths[first:last])
+            pairs = float(queries * (context + queries) * shape.heads)
+            found["fork_pairs"] += pairs
+            found["largest_pairs"] = max(found["largest_pairs"], pairs)
         found["head_logits"] += context * sum(fork.kind in POINTER_KINDS for fork in forks)
         found["lm_logits"] += targets * shape.vocab
     return found

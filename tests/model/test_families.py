@@ -13,7 +13,7 @@ from deg_core.model.families import family_of
 from deg_core.model.families.qwen35 import Qwen35
 from deg_core.model.heads import VIEW_DEPTHS, VIEWS
 from deg_core.model.projection import DECODE_TILE, TILE, PackedProjector, Projector, pack
-from deg_core.model.rows import SCAN_TOKENS, Rows
+from deg_core.model.rows import GROUP_TOKENS, SCAN_TOKENS, Rows, together
 from tests.model import tiny
 from tests.model.tiny import GRADIENT_TOLERANCE, ORDER_TOLERANCE, REFERENCE_TOLERANCE, random_ids, relative_error
 
@@ -107,15 +107,22 @@ def test_packed_rows_equal_rows_alone(backbone, project):
 @pytest.mark.parametrize("context", [1, 2, 64, 150])
 def test_a_fork_reads_its_context_and_its_own_query(backbone, project, context):
     trunks = [random_ids(context, seed) for seed in (1, 2)]
-    queries = [random_ids(length, length) for length in (1, 2, 40, 66)]
+    queries = [random_ids(length, length) for length in (1, 2, 40, 66, 200, GROUP_TOKENS + 9, 5)]
     with torch.no_grad():
         states = [read(backbone, trunk, project)[1] for trunk in trunks]
-        prefixes = [0, 0, 1, 0]
+        prefixes = [0, 0, 1, 0, 0, 0, 0]
         rows = Rows([len(query) for query in queries], prefixes, states)
         forks, _ = backbone.forward(torch.cat(queries), rows, project)
         for query, prefix, fork in zip(queries, prefixes, forks.split(list(rows.lengths)), strict=True):
             whole, _ = read(backbone, torch.cat((trunks[prefix], query)), project)
             assert relative_error(fork, whole[context:]) < ORDER_TOLERANCE
+
+
+def test_rows_that_attend_together_are_few_tokens_or_one_row():
+    lengths = [3, 100, 100, 60, 300, 1, 255, 1, 256, 4]
+    runs = together(lengths)
+    assert runs == [(0, 3), (3, 4), (4, 5), (5, 7), (7, 8), (8, 9), (9, 10)]
+    assert together([]) == []
 
 
 def test_reading_forks_leaves_the_prefix_as_it_was(backbone, project):
@@ -148,10 +155,10 @@ def test_a_context_longer_than_a_scan_reads_like_a_whole(backbone):
     assert relative_error(exact, whole) < ORDER_TOLERANCE
 
 
-def fork_loss(backbone, project, trunk, queries, together):
+def fork_loss(backbone, project, trunk, queries, in_one):
     """A loss over forks of one context, read in one batch or one after the other."""
     _, state = read(backbone, trunk, project)
-    batches = [queries] if together else [[query] for query in reversed(queries)]
+    batches = [queries] if in_one else [[query] for query in reversed(queries)]
     loss = torch.zeros(())
     for batch in batches:
         rows = Rows([len(query) for query in batch], [0] * len(batch), [state])
@@ -169,10 +176,11 @@ def test_gradients_reach_the_trunk_and_do_not_depend_on_packing(base, rank):
     for leaf in leaves.values():
         leaf.requires_grad_(True)
     project = Projector(backbone.weights, pairs, 2.0)
-    trunk, queries = random_ids(80), [random_ids(n, n) for n in (3, 70, 1, 20)]
+    trunk, queries = random_ids(80), [random_ids(n, n) for n in (3, 70, 1, 20, 190, 7)]
+    assert sum(map(len, queries)) > GROUP_TOKENS
     packed, alone = (
-        torch.autograd.grad(fork_loss(backbone, project, trunk, queries, together), list(leaves.values()))
-        for together in (True, False)
+        torch.autograd.grad(fork_loss(backbone, project, trunk, queries, in_one), list(leaves.values()))
+        for in_one in (True, False)
     )
     for name, one, other in zip(leaves, packed, alone, strict=True):
         assert one.isfinite().all() and one.abs().max() > 0, name
