@@ -171,7 +171,8 @@ class Int8Projector(Projector):
             x = packed_linear(x.view(-1, weight.turned.shape[0]), weight.turned).view(x.shape)
         wide = x.float()
         scales = wide.abs().amax(-1, keepdim=True).clamp_min_(SMALLEST).div_(127)
-        rounded = (wide / scales).round_().add_(ZERO_POINT).to(torch.uint8)
+        whole = (wide / scales).round_().add_(ZERO_POINT).to(torch.int32)  # straight to bytes takes twice as long
+        rounded = whole.to(torch.uint8)
         return int8_linear(rounded, weight.packed, weight.scales, weight.zeros).mul_(scales).to(x.dtype)
 
 
