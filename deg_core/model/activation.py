@@ -21,7 +21,8 @@ def sigmoid(x: torch.Tensor, exact: bool) -> torch.Tensor:
 
 def silu(x: torch.Tensor, exact: bool) -> torch.Tensor:
     """x * sigmoid(x) in float32; exact has no gradient."""
-    return x.float() / x.float().neg().exp_().add_(1) if exact else F.silu(x.float())
+    x = x.float()
+    return x / x.neg().exp_().add_(1) if exact else F.silu(x)
 
 
 def softplus(x: torch.Tensor, exact: bool) -> torch.Tensor:
