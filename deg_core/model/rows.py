@@ -199,9 +199,9 @@ def together(lengths: Sequence[int], most: int = GROUP_TOKENS) -> list[tuple[int
     return runs
 
 
-def _bias(together: torch.Tensor, dtype: torch.dtype, device: torch.device) -> torch.Tensor:
+def _bias(one_row: torch.Tensor, dtype: torch.dtype, device: torch.device) -> torch.Tensor:
     """The bias of a block, from bool [n, n]: whether two queries are of one row."""
-    return torch.zeros(together.shape, dtype=dtype).masked_fill_(~together.tril(), float("-inf")).to(device)
+    return torch.zeros(one_row.shape, dtype=dtype).masked_fill_(~one_row.tril(), float("-inf")).to(device)
 
 
 def _scan(spans: list[tuple[int, int, int]], device: torch.device) -> Scan:

@@ -27,6 +27,8 @@ from deg_core.training.zero import sharded_static_bytes
 
 GIB = 1 << 30
 FALLING = 0.97
+FALLING_STAYS = 0.7
+"""How much of a scale that was too high is kept: where memory stays few peaks say so, and those say it of the largest part."""
 COEFFICIENTS = "coefficients.json"
 _OOM_TEXT = re.compile(r"can't allocate memory|out of memory|Cannot allocate memory", re.IGNORECASE)
 
@@ -103,7 +105,14 @@ class MemoryPlan:
         if seen > self.scale:
             self.scale = seen
         elif variable == measured:
-            self.scale -= (1 - FALLING) * variable / self._largest * (self.scale - seen)
+            kept = FALLING_STAYS if self.memory_stays else FALLING
+            self.scale -= (1 - kept) * variable / self._largest * (self.scale - seen)
+
+    def released(self, static_bytes: float) -> None:
+        """Free memory was given back and so much stays: where memory stays, the next peak is that of the parts to come."""
+        self.static_bytes = static_bytes
+        if self.memory_stays:
+            self._largest = 0.0
 
 
 def analytic_coefficients(shape: ModelShape, compute_bytes: int, context_trains: bool) -> dict[str, float]:

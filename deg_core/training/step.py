@@ -17,7 +17,7 @@ from deg_core.model.allocator import release_heap
 from deg_core.model.network import Network
 from deg_core.pools.example import Example
 from deg_core.training.losses import TERMS, count_items, fork_losses
-from deg_core.training.memory import MemoryPlan, is_out_of_memory
+from deg_core.training.memory import MemoryPlan, is_out_of_memory, measured_peak, resident_bytes
 from deg_core.training.optimizer import Gradients
 from deg_core.training.parts import Part, same_trunk, split
 from deg_core.training.trunk import SharedTrunk, read_contexts
@@ -211,3 +211,14 @@ def release_memory() -> None:
     release_heap()
     if torch.cuda.is_available():
         torch.cuda.empty_cache()
+
+
+def start_anew(plan: MemoryPlan, gradients: Gradients, device: torch.device) -> None:
+    """Give freed memory back, measure peaks from here on, and let the plan know what stays.
+
+    A gradient of each trained element that is absent is still to come.
+    """
+    release_memory()
+    measured_peak(device)
+    absent = sum(tensor.nbytes for tensor in gradients.tensors if tensor.grad is None)
+    plan.released(resident_bytes(device) + absent)

@@ -14,6 +14,7 @@ from deg_core.model.families.shape import ModelShape
 from deg_core.pools.example import Example, Fork
 from deg_core.training.memory import (
     FALLING,
+    FALLING_STAYS,
     MemoryPlan,
     is_out_of_memory,
     measured_peak,
@@ -97,7 +98,7 @@ def test_memory_that_stays_says_nothing_about_smaller_parts():
     planner = plan(1e9, memory_stays=True)
     planner.observe(large, 1000 + 900)
     after_large = planner.scale
-    assert after_large == pytest.approx(FALLING + (1 - FALLING) * 0.9)
+    assert after_large == pytest.approx(FALLING_STAYS + (1 - FALLING_STAYS) * 0.9)
     for _ in range(20):
         planner.observe(small, 1000 + 900)
     assert planner.scale == after_large
@@ -105,6 +106,10 @@ def test_memory_that_stays_says_nothing_about_smaller_parts():
     assert planner.scale == 1.5
     assert planner.expected_peak(small) == 1000 + 1500
     assert planner.estimate(small) == 1000 + 15
+    planner.released(2000)
+    assert planner.expected_peak(small) == 2000 + 15
+    planner.observe(small, 2000 + 10)
+    assert planner.scale == pytest.approx(FALLING_STAYS * 1.5 + (1 - FALLING_STAYS) * 1.0)
 
 
 def test_a_part_without_cost_teaches_nothing():

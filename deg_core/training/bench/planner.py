@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from statistics import median
 
 import numpy as np
 
 from deg_core.pools.example import Example
 from deg_core.training.bench.own import OwnTraining
-from deg_core.training.memory import GIB, measured_peak, resident_bytes
+from deg_core.training.memory import GIB, measured_peak
 from deg_core.training.parts import Part
-from deg_core.training.step import release_memory
+from deg_core.training.step import start_anew
 
 SEED = 3
 SMALLEST_BUDGET = 128
@@ -40,6 +41,7 @@ class Meter:
     def __init__(self, training: OwnTraining):
         self._training = training
         self._device = training.network.backbone.device
+        self._start_anew = partial(start_anew, training.plan, training.master.gradients, self._device)
         self._found: list[tuple[float, float]] = []
 
     def step(self, examples: list[Example], target_bytes: float) -> Measured:
@@ -47,26 +49,18 @@ class Meter:
         plan = self._training.plan
         plan.target_bytes, plan.memory_stays = target_bytes, False
         self._found = []
-        self._begin()
+        self._start_anew()
         result = self._training.step(examples, self._observe)
         estimate, peak = max(self._found, key=lambda pair: pair[1])
         tokens = result.trunk_tokens + result.fork_tokens
         return Measured(tokens, result.parts, target_bytes, estimate, peak)
-
-    def _begin(self) -> None:
-        """Measure anew, from what is resident now; a gradient of each trained element is still to come."""
-        release_memory()
-        measured_peak(self._device)
-        plan, gradients = self._training.plan, self._training.master.gradients
-        absent = sum(tensor.nbytes for tensor in gradients.tensors if tensor.grad is None)
-        plan.static_bytes = resident_bytes(self._device) + absent
 
     def _observe(self, part: Part) -> None:
         plan = self._training.plan
         peak = measured_peak(self._device)
         self._found.append((plan.estimate(part), peak))
         plan.observe(part, peak)
-        self._begin()
+        self._start_anew()
 
 
 def measure_steps(training: OwnTraining, steps: int, most_tokens: int, targets: Sequence[float]) -> Iterator[Measured]:
