@@ -18,9 +18,11 @@ from deg_core.config import TrainSettings
 from deg_core.contract.errors import DegError
 from deg_core.model.checkpoint import read_meta
 from deg_core.progress import Silent
+from deg_core.training import loop
 from deg_core.training.job import TrainJob
 from deg_core.training.loop import MAX_SKIPPED_STEPS, Trainer, draw_seed
 from deg_core.training.run import train
+from deg_core.training.step import start_anew
 
 STEPS = 5
 WEIGHTS = ("adapters.safetensors", "heads.safetensors")
@@ -217,6 +219,27 @@ def test_logs_say_what_each_step_did(job: Callable[..., TrainJob]):
     assert all(entry["peak_bytes"] > 0 and entry["estimate_bytes"] > 0 for entry in measured)
     highest = max(entry["peak_bytes"] for entry in measured) / 2**30
     assert max(entry["peak_gib"] for entry in lines(folder)) == pytest.approx(highest, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("every", "target_gib", "released"), [(2, 8.0, [2, 4]), (100, 8.0, []), (100, 0.01, [1, 2, 3, 4, 5])]
+)
+def test_freed_memory_is_given_back_now_and_then_and_over_the_target(
+    job: Callable[..., TrainJob], monkeypatch: pytest.MonkeyPatch, every: int, target_gib: float, released: list[int]
+):
+    trained = Trained(job(steps=STEPS, target_gib=target_gib))
+    if trained.trainer.network.backbone.device.type != "cpu":
+        pytest.skip("on a CPU alone the heap keeps what it freed")
+    steps: list[int] = []
+
+    def anew(plan, gradients, device) -> None:
+        steps.append(len(lines(trained.trainer.job.folder)))
+        start_anew(plan, gradients, device)
+
+    monkeypatch.setattr(loop, "RELEASE_STEPS", every)
+    monkeypatch.setattr(loop, "start_anew", anew)
+    trained.trainer.train()
+    assert steps == released
 
 
 def test_full_fine_tuning_saves_the_backbone(job: Callable[..., TrainJob]):
