@@ -76,3 +76,16 @@ def rollback(home: HomeOption = None) -> None:
     folder = registry.roll_back(home_of(home))
     err.print("champion is again:")
     typer.echo(folder)
+
+
+@group.command()
+def average(
+    first: Annotated[Path, typer.Argument(help="Checkpoint folder.")],
+    second: Annotated[Path, typer.Argument(help="One that was trained on from it.")],
+    out: Annotated[Path, typer.Argument(help="Folder to write; must not exist.")],
+    share: Annotated[float, typer.Option(help="Of the second, 0 to 1.")] = 0.5,
+) -> None:
+    """Write the checkpoint between two, which keeps more of the first than the second does; calibrate it next."""
+    from deg_core.model.average import average_checkpoints
+
+    typer.echo(average_checkpoints(first, second, share, out))

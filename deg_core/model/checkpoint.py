@@ -30,6 +30,7 @@ from deg_core.model.queries import QueryLayout
 from deg_core.model.tokens import Tokens
 
 FORMAT = "deg-checkpoint-v1"
+HEADS, ADAPTERS, BACKBONE = "heads.safetensors", "adapters.safetensors", "backbone.safetensors"
 
 
 @dataclass
@@ -55,23 +56,28 @@ class CheckpointMeta:
 
 
 def save_checkpoint(folder: str | Path, network: Network, meta: CheckpointMeta) -> Path:
-    """Write a checkpoint folder atomically; an older one of that name is replaced."""
+    """Write a network's checkpoint as write_checkpoint does."""
+    files = {HEADS: {name: tensor.detach().cpu().contiguous() for name, tensor in network.heads.state_dict().items()}}
+    if meta.lora_rank:
+        files[ADAPTERS] = {
+            f"{name}.lora_{letter}": half.detach().to("cpu", torch.bfloat16).contiguous()
+            for name, pair in network.adapters.items()
+            for letter, half in zip("AB", pair, strict=True)
+        }
+    else:
+        trained = {name: network.backbone.weights[name] for name in full_weight_names(network.backbone)}
+        files[BACKBONE] = {name: tensor.detach().cpu().contiguous() for name, tensor in trained.items()}
+    return write_checkpoint(folder, files, meta)
+
+
+def write_checkpoint(folder: str | Path, files: Mapping[str, dict[str, torch.Tensor]], meta: CheckpointMeta) -> Path:
+    """Write a checkpoint folder whole or not at all; an older one of that name is replaced. files: name -> tensors."""
     target = Path(folder)
     target.parent.mkdir(parents=True, exist_ok=True)
     scratch = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}."))
     try:
-        tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in network.heads.state_dict().items()}
-        save_file(tensors, scratch / "heads.safetensors")
-        if meta.lora_rank:
-            halves = {
-                f"{name}.lora_{letter}": half.detach().to("cpu", torch.bfloat16).contiguous()
-                for name, pair in network.adapters.items()
-                for letter, half in zip("AB", pair, strict=True)
-            }
-            save_file(halves, scratch / "adapters.safetensors")
-        else:
-            trained = {name: network.backbone.weights[name] for name in full_weight_names(network.backbone)}
-            save_file({n: t.detach().cpu().contiguous() for n, t in trained.items()}, scratch / "backbone.safetensors")
+        for name, tensors in files.items():
+            save_file(tensors, scratch / name)
         (scratch / "deg.json").write_text(json.dumps(asdict(meta), indent=1, sort_keys=True))
         for path in scratch.iterdir():
             with open(path, "rb") as file:

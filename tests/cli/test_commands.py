@@ -10,6 +10,8 @@ import sys
 from pathlib import Path
 
 import pytest
+import torch
+from safetensors.torch import load_file
 
 from deg_core.artifacts import Home, Manifest, write_manifest
 from deg_core.cli import outcome
@@ -101,6 +103,17 @@ def test_records_behind_a_loop_of_links_are_told(tmp_path: Path):
     assert done.returncode == 2 and "does not exist" in done.stderr
 
 
+def test_the_average_of_a_checkpoint_with_itself_is_the_checkpoint(tmp_path: Path):
+    shipped = ROOT / "data" / "checkpoint"
+    done = deg(tmp_path, "models", "average", str(shipped), str(shipped), str(tmp_path / "made"), "--share", "0.3")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == str(tmp_path / "made")
+    for name in ("heads.safetensors", "adapters.safetensors"):
+        one, other = load_file(shipped / name), load_file(tmp_path / "made" / name)
+        assert one.keys() == other.keys()
+        assert all(torch.equal(one[part], other[part]) for part in one)
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
@@ -128,6 +141,7 @@ def test_records_behind_a_loop_of_links_are_told(tmp_path: Path):
         (["fill", "--schema", "pyproject.toml", "--text", "README.md"], "pyproject.toml:1:2: not JSON"),
         (["evaluate", "--checkpoint", "absent"], "checkpoint absent does not exist"),
         (["models", "promote", "tests"], "tests is no checkpoint"),
+        (["models", "average", "data/checkpoint", "tests", "absent"], "tests is no checkpoint"),
         (["sql", "SELECT 1", "--home", "README.md"], "--home README.md is no folder"),
         (["sql", "SELECT 1; SELECT 2"], "2 statements are given"),
         (["sql", "SELECT 1 AS a, 2 AS a", "--format", "json"], "two columns are named 'a'"),

@@ -2,14 +2,17 @@
 
 import json
 import shutil
+from dataclasses import replace
 
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 
-from deg_core.artifacts import Home
+from deg_core.artifacts import Home, hash_tree
 from deg_core.contract.errors import InputError
 from deg_core.model import checkpoint
 from deg_core.model import model as model_module
+from deg_core.model.average import average_checkpoints
 from deg_core.model.checkpoint import full_weight_names, load_network, read_meta, save_checkpoint
 from deg_core.model.model import load_model, pick_dtype, pick_precision
 from tests.model import tiny
@@ -181,3 +184,69 @@ def test_auto_takes_int8_where_the_machine_has_it(monkeypatch):
         pick_precision("int8", cpu)
     with pytest.raises(InputError, match="int8 is for the CPU"):
         pick_precision("int8", torch.device("meta"))
+
+
+@pytest.fixture
+def later(saved, tmp_path):
+    """A checkpoint that was trained on from the saved one."""
+    network, meta, _ = saved
+    with torch.no_grad():
+        for tensor in (*network.heads.parameters(), *(half for pair in network.adapters.values() for half in pair)):
+            tensor.add_(0.5)
+        for name in () if network.adapters else full_weight_names(network.backbone):
+            network.backbone.weights[name].add_(0.5)
+    return save_checkpoint(tmp_path / "later", network, replace(meta, step=meta.step + 7, provenance={"world": 1}))
+
+
+def tensors_of(folder):
+    return {
+        f"{path.name} {name}": tensor
+        for path in folder.glob("*.safetensors")
+        for name, tensor in load_file(path).items()
+    }
+
+
+@pytest.mark.parametrize("share", [0.0, 0.25, 1.0])
+def test_an_average_lies_between_two_checkpoints(saved, later, tmp_path, home, share):
+    _, meta, first = saved
+    made = average_checkpoints(first, later, share, tmp_path / "made")
+    one, other, found = tensors_of(first), tensors_of(later), tensors_of(made)
+    assert found.keys() == one.keys() == other.keys()
+    for name, tensor in found.items():
+        assert tensor.dtype == other[name].dtype
+        expected = (1 - share) * one[name].double() + share * other[name].double()
+        assert torch.equal(tensor, expected.to(tensor.dtype)) or torch.allclose(tensor.double(), expected, rtol=1e-7)
+    loaded, about = load_network(made, home)
+    assert about.step == meta.step + 7 and about.provenance["world"] == 1
+    assert about.provenance["average"] == {"first": hash_tree(first), "second": hash_tree(later), "share": share}
+    assert loaded.heads.temperatures.isfinite().all()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("lora_alpha", 3.0), ("lora_context", "adapter"), ("array_mode", "anchor")]
+)
+def test_checkpoints_that_are_made_for_other_things_are_not_averaged(saved, tmp_path, name, value):
+    network, meta, first = saved
+    changed = {"base": "adapter", "adapter": "base"}.get(meta.lora_context) if name == "lora_context" else value
+    other = save_checkpoint(tmp_path / "other", network, replace(meta, **{name: changed}))
+    with pytest.raises(InputError, match=name if name != "array_mode" else "layout"):
+        average_checkpoints(first, other, 0.5, tmp_path / "made")
+    assert not (tmp_path / "made").exists()
+
+
+def test_averages_of_nothing_sensible_are_refused(saved, later, tmp_path):
+    _, _, first = saved
+    with pytest.raises(InputError, match="not within 0 to 1"):
+        average_checkpoints(first, later, 1.5, tmp_path / "made")
+    with pytest.raises(InputError, match="name a new folder"):
+        average_checkpoints(first, later, 0.5, later)
+    with pytest.raises(InputError, match="no checkpoint"):
+        average_checkpoints(first, tmp_path / "nowhere", 0.5, tmp_path / "made")
+    (name,) = [path.name for path in later.glob("*.safetensors") if path.name != "heads.safetensors"]
+    save_file({"other": torch.zeros(1)}, later / name)
+    with pytest.raises(InputError, match="hold other tensors: "):
+        average_checkpoints(first, later, 0.5, tmp_path / "made")
+    (later / name).write_bytes(b"no tensors")
+    with pytest.raises(InputError, match="cannot be read"):
+        average_checkpoints(first, later, 0.5, tmp_path / "made")
+    assert not (tmp_path / "made").exists()
