@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -40,3 +41,13 @@ def tiny_base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("tokenizer.json", "tokenizer_config.json"):
         shutil.copy(embedded / name, folder / name)
     return folder
+
+
+@pytest.fixture
+def threads() -> Iterator[None]:
+    """Put the number of threads back after a test that changes it."""
+    import torch
+
+    before = torch.get_num_threads()
+    yield
+    torch.set_num_threads(before)

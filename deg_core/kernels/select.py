@@ -12,6 +12,9 @@ INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
 """Whether this process runs kernels in Triton's interpreter, on the CPU; read when Triton is imported, so it cannot change."""
 
 
+ROWWISE = (torch.float32, torch.bfloat16)
+
+
 @cache
 def installed() -> bool:
     """Whether Triton is there."""
@@ -21,3 +24,8 @@ def installed() -> bool:
 def takes(x: torch.Tensor) -> bool:
     """Whether kernels compute x: a CUDA tensor, or in the interpreter any."""
     return (x.is_cuda or INTERPRETED) and installed()
+
+
+def by_rows(x: torch.Tensor) -> bool:
+    """Whether x is for the kernels of `rowwise`: on the CPU, where no gradient is asked for."""
+    return x.device.type == "cpu" and x.dtype in ROWWISE and not (INTERPRETED or torch.is_grad_enabled())

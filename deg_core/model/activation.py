@@ -11,7 +11,8 @@ from __future__ import annotations
 import torch
 import torch.nn.functional as F  # noqa: N812 - the name that torch's own documentation uses
 
-CACHED_ROWS = 64
+from deg_core.kernels import rowwise
+from deg_core.kernels.select import by_rows
 
 
 def sigmoid(x: torch.Tensor, exact: bool) -> torch.Tensor:
@@ -32,15 +33,8 @@ def softplus(x: torch.Tensor, exact: bool) -> torch.Tensor:
 
 
 def gated_silu(gate_up: torch.Tensor, exact: bool) -> torch.Tensor:
-    """silu(gate) * up of a fused [N, 2 I], to [N, I] in its dtype (SwiGLU, arXiv:2002.05202).
-
-    exact: computed in float32, a few rows at a time so that they stay in cache.
-    """
-    if not exact:
-        gate, up = gate_up.chunk(2, -1)
-        return F.silu(gate) * up
-    out = gate_up.new_empty(gate_up.shape[0], gate_up.shape[1] // 2)
-    for part, into in zip(gate_up.split(CACHED_ROWS), out.split(CACHED_ROWS), strict=True):
-        gate, up = part.chunk(2, -1)
-        into.copy_(silu(gate, exact=True).mul_(up))
-    return out
+    """silu(gate) * up of a fused [N, 2 I], to [N, I] in its dtype (SwiGLU, arXiv:2002.05202); exact in float32."""
+    if exact and by_rows(gate_up):
+        return rowwise.gated_silu(gate_up)
+    gate, up = gate_up.chunk(2, -1)
+    return (silu(gate, exact) * up).to(gate_up.dtype)

@@ -12,7 +12,8 @@ from itertools import groupby
 import torch
 import torch.nn.functional as F  # noqa: N812
 
-from deg_core.kernels.select import takes
+from deg_core.kernels import rowwise
+from deg_core.kernels.select import by_rows, takes
 from deg_core.model.rows import Block, Rows
 from deg_core.model.state import LayerState
 
@@ -63,22 +64,22 @@ def _runs(blocks: Sequence[Block]) -> Iterator[list[Block]]:
 
 
 def _attend_block(
-    q_LHD: torch.Tensor, k_GKD: torch.Tensor, v_GKD: torch.Tensor, bias: torch.Tensor | None, trains: bool
+    q_LHD: torch.Tensor, k_GKD: torch.Tensor, v_GKD: torch.Tensor, bias: torch.Tensor | None, grouped: bool
 ) -> torch.Tensor:
     """Attention of a block's queries to the keys that they may see; bias [L, L]: of the last keys, their own."""
     length, heads, width = q_LHD.shape
     groups, keys = k_GKD.shape[:2]
     repeat = heads // groups
-    q_GMD = q_LHD.view(length, groups, repeat, width).permute(1, 2, 0, 3).reshape(groups, repeat * length, width)
-    if bias is not None and trains:
-        # an addition in place would have the backward copy the scores' gradient, which costs a third of its time
-        scores = _scores(q_GMD, k_GKD, F.pad(bias, (keys - length, 0)).repeat(repeat, 1))
+    q_GMD = q_LHD.view(length, groups, repeat, width).transpose(0, 1).reshape(groups, length * repeat, width)
+    if by_rows(q_LHD) and not grouped:
+        weights = rowwise.causal_softmax(_scores(q_GMD, k_GKD), repeat)
     else:
-        scores = _scores(q_GMD, k_GKD)
         if bias is not None:
-            scores.view(groups, repeat, length, keys)[..., -length:] += bias
-    out = _weighed(torch.softmax(scores, -1), v_GKD)
-    return out.view(groups, repeat, length, width).permute(2, 0, 1, 3).reshape(length, heads * width)
+            # added in the product: in place the backward would copy the scores' gradient, a third of its time
+            bias = F.pad(bias, (keys - length, 0)).repeat_interleave(repeat, 0)
+        weights = torch.softmax(_scores(q_GMD, k_GKD, bias), -1)
+    out = _weighed(weights, v_GKD)
+    return out.view(groups, length, repeat, width).transpose(0, 1).reshape(length, heads * width)
 
 
 def _scores(q_GMD: torch.Tensor, k_GKD: torch.Tensor, bias_MK: torch.Tensor | None = None) -> torch.Tensor:

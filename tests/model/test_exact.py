@@ -50,7 +50,7 @@ def exact_projector(backbone, kind):
     """Exact projections of a kind: packed, int8, or None for tiles, whose rows projector is told."""
     names = backbone.family.targets()
     if kind == "int8":
-        rounded = {name: Int8Weight.of(backbone.weights[name], backbone.dtype) for name in names}
+        rounded = {name: Int8Weight.of(backbone.weights[name]) for name in names}
         return Int8Projector(Projector(backbone.weights, tile=DECODE_TILE), rounded)
     if kind == "packed":
         packed = pack(backbone.weights, names)

@@ -13,7 +13,6 @@ from typing import Any
 import torch
 
 from deg_core.contract.errors import InputError
-from deg_core.model.activation import gated_silu
 from deg_core.model.attention import attend, extend
 from deg_core.model.convolution import convolve
 from deg_core.model.families.norm import rms_norm
@@ -111,7 +110,7 @@ class Lfm2:
             out, own = self._attention(index, h, project, rotary, rows, grouped)
         x_NE = x_NE + out
         h = self.norm(x_NE, project.weights[f"{name}.post_norm"])
-        return x_NE + project(f"{name}.down", gated_silu(project(f"{name}.gate_up", h), project.exact)), own
+        return x_NE + project.mlp(name, h), own
 
     def _convolution(
         self, index: int, h_NE: torch.Tensor, project: Projector, rows: Rows

@@ -11,7 +11,6 @@ from typing import Any
 import torch
 
 from deg_core.contract.errors import InputError
-from deg_core.model.activation import gated_silu
 from deg_core.model.attention import attend, extend
 from deg_core.model.families.norm import rms_norm
 from deg_core.model.families.rotary import Rotary, rotate
@@ -100,7 +99,7 @@ class Llama:
         )
         x_NE = x_NE + project(f"{name}.o", out)
         h = self.norm(x_NE, project.weights[f"{name}.post_norm"])
-        return x_NE + project(f"{name}.down", gated_silu(project(f"{name}.gate_up", h), project.exact)), own
+        return x_NE + project.mlp(name, h), own
 
     def grows(self, index: int) -> bool:
         """Whether a layer's state grows with every token (keys and values); any other is rewritten."""

@@ -10,7 +10,6 @@ J = its taps, G = key/value heads, D = head width, R = rotary width, N = flat to
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any
 
 import torch
@@ -18,7 +17,7 @@ import torch.nn.functional as F  # noqa: N812
 
 from deg_core.contract.errors import InputError
 from deg_core.kernels.select import takes
-from deg_core.model.activation import gated_silu, sigmoid, silu, softplus
+from deg_core.model.activation import sigmoid, softplus
 from deg_core.model.attention import attend, extend
 from deg_core.model.convolution import convolve
 from deg_core.model.delta import DeltaInputs, delta_rule, kernel_delta_rule
@@ -144,7 +143,7 @@ class Qwen35:
             out, own = self._attention(index, h, project, rotary, rows, grouped)
         x_NE = x_NE + out
         h = self.norm(x_NE, project.weights[f"{name}.post_norm"])
-        return x_NE + project(f"{name}.down", gated_silu(project(f"{name}.gate_up", h), project.exact)), own
+        return x_NE + project.mlp(name, h), own
 
     def _attention(
         self,
@@ -173,7 +172,7 @@ class Qwen35:
         before = [rows.before(row, index) for row in range(len(rows))]
         qkv, z = project(f"{name}.qkvz", h_NE).split((self.channels, self.values), -1)
         tails = [state[1] if state else None for state in before]
-        mixed, after = convolve(qkv, weights[f"{name}.conv"], rows, tails, partial(silu, exact=exact))
+        mixed, after = convolve(qkv, weights[f"{name}.conv"], rows, tails, activated=True)
         q, k, v = mixed.split((self.keys, self.keys, self.values), -1)
         b, a = project(f"{name}.ba", h_NE).float().chunk(2, -1)
         steps = softplus(a + weights[f"{name}.dt_bias"].float(), exact)

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import torch
 
+from deg_core.kernels import rowwise
+from deg_core.kernels.select import by_rows
+
 
 class Rotary:
     """What a position turns heads by.
@@ -29,5 +32,7 @@ class Rotary:
 
 def rotate(x_NHD: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch.Tensor:
     """Every head turned by its token's angles."""
+    if by_rows(x_NHD):
+        return rowwise.rotate(x_NHD, cos, sin)
     low, high = x_NHD.chunk(2, -1)
     return x_NHD * cos + torch.cat((-high, low), -1) * sin
