@@ -28,7 +28,7 @@ from deg_core.cli.outcome import NegativeAnswerError
 from deg_core.contract.errors import InputError
 
 GIB = 1 << 30
-PACKAGES = ("torch", "transformers", "pyarrow", "duckdb", "prefect", "llguidance", "pydantic")
+PACKAGES = ("torch", "numba", "transformers", "pyarrow", "duckdb", "prefect", "llguidance", "pydantic")
 STYLES = {"ok": "green", "warn": "yellow", "fail": "bold red"}
 LOCAL_API = "http://127.0.0.1:4200/api"
 

@@ -1,4 +1,6 @@
-"""The heads (contract section 12.3), in float32, one fork at a time so that no fork sees another.
+"""The heads (contract section 12.3), one fork at a time so that no fork sees another.
+
+They compute in float32; exactly, a context's keys are made in the compute type, as its states are.
 
 E = hidden width, X = VIEWS * E: a context token's states after the last layer and at VIEW_DEPTHS, W = pointer width,
 O = options of a fork, T = context tokens.
@@ -14,7 +16,7 @@ from torch import nn
 
 from deg_core.model.activation import sigmoid, softplus
 from deg_core.model.fork import MAX_COUNT
-from deg_core.model.projection import TILE, tiled_linear
+from deg_core.model.projection import Projector
 
 POINTER_WIDTH = 256
 CUT_WIDTH = 64
@@ -121,9 +123,9 @@ class SpanPointer(nn.Module):
         nn.init.zeros_(self.cut_query.weight)
         nn.init.zeros_(self.cut_query.bias)
 
-    def keys(self, around_BX: torch.Tensor, exact: bool) -> torch.Tensor:
+    def keys(self, around_BX: torch.Tensor) -> torch.Tensor:
         """Keys of the T + 1 boundaries, float32 [T + 1, 2 W + C]; see boundary_keys."""
-        return boundary_keys(self.left, self.right, around_BX, exact)
+        return boundary_keys(self.left, self.right, around_BX)
 
     def forward(
         self, answer_E: torch.Tensor, keys_BK: torch.Tensor, anchor: int = -1, region_end: int = -1
@@ -166,9 +168,9 @@ class ItemCounter(nn.Module):
         nn.init.zeros_(self.linear.weight)
         nn.init.zeros_(self.linear.bias)
 
-    def keys(self, around_BX: torch.Tensor, exact: bool) -> torch.Tensor:
-        """Keys of the T + 1 boundaries, float32 [T + 1, W]; around_BX and exact as in SpanPointer.keys."""
-        return boundary_keys(self.left, self.right, around_BX, exact)
+    def keys(self, around_BX: torch.Tensor) -> torch.Tensor:
+        """Keys of the T + 1 boundaries, float32 [T + 1, W]; see boundary_keys."""
+        return boundary_keys(self.left, self.right, around_BX)
 
     def forward(
         self, answer_E: torch.Tensor, keys_BW: torch.Tensor, anchor: int = -1, region_end: int = -1
@@ -197,21 +199,23 @@ def log_count(chances: torch.Tensor) -> torch.Tensor:
     return (spread + COUNT_FLOOR).log()
 
 
-def boundary_keys(left: nn.Linear, right: nn.Linear, around_BX: torch.Tensor, exact: bool) -> torch.Tensor:
+def boundary_keys(left: nn.Linear, right: nn.Linear, around_BX: torch.Tensor) -> torch.Tensor:
     """Projections of the states on both sides of each boundary, added: float32 [T + 1, out].
 
-    around_BX: views [T + 2, X] from the token before the context to the one after it. exact: computed
-    in fixed tiles, bit for bit the same at any thread count (no gradient), KEY_TOKENS at a time.
+    around_BX: views [T + 2, X] from the token before the context to the one after it.
     """
-    if not exact:
-        return left(around_BX[:-1].float()) + right(around_BX[1:].float())
-    keys = around_BX.new_empty(around_BX.shape[0], left.out_features, dtype=torch.float32)
-    after = torch.empty_like(keys)
-    for part, into, beside in zip(*(x.split(KEY_TOKENS) for x in (around_BX, keys, after)), strict=True):
-        padded = F.pad(part.float(), (0, 0, 0, -part.shape[0] % TILE))
-        into.copy_(tiled_linear(padded, left.weight, TILE)[: part.shape[0]])
-        beside.copy_(tiled_linear(padded, right.weight, TILE)[: part.shape[0]])
-    return keys[:-1] + after[1:]
+    return left(around_BX[:-1].float()) + right(around_BX[1:].float())
+
+
+def exact_boundary_keys(project: Projector, head: str, around_BX: torch.Tensor) -> torch.Tensor:
+    """The keys of a head by exact projections (Heads.key_weights), KEY_TOKENS at a time; float32 [T + 1, out]."""
+    sides: dict[str, list[torch.Tensor]] = {"left": [], "right": []}
+    for part in around_BX.split(KEY_TOKENS):
+        padded = F.pad(part, (0, 0, 0, -part.shape[0] % project.tile))
+        for side, found in sides.items():
+            found.append(project(f"{head}.{side}", padded)[: part.shape[0]])
+    left, right = (torch.cat(found) for found in sides.values())
+    return left[:-1].float() + right[1:]
 
 
 class Heads(nn.Module):
@@ -230,6 +234,12 @@ class Heads(nn.Module):
         self.extract = SpanPointer(hidden)
         self.count = ItemCounter(hidden)
         self.register_buffer("temperatures", torch.ones(len(CALIBRATED_KINDS)))
+
+    def key_weights(self, dtype: torch.dtype) -> dict[str, torch.Tensor]:
+        """What boundary keys are made with, [out, X] in a dtype: head.side -> weight."""
+        heads = {"extract": self.extract, "count": self.count}
+        sides = ((f"{name}.{side}", getattr(head, side)) for name, head in heads.items() for side in ("left", "right"))
+        return {name: linear.weight.detach().to(dtype) for name, linear in sides}
 
     @classmethod
     def random(cls, hidden: int, seed: int) -> Heads:

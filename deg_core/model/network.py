@@ -14,8 +14,8 @@ import torch
 from deg_core.model.adapters import Adapters, merge
 from deg_core.model.backbone import Backbone
 from deg_core.model.fork import ForkTokens
-from deg_core.model.heads import VIEW_DEPTHS, CountLogits, Heads, SpanLogits
-from deg_core.model.projection import ROUNDED, TILE, Int8Projector, Int8Weight, PackedProjector, Projector, pack
+from deg_core.model.heads import VIEW_DEPTHS, CountLogits, Heads, SpanLogits, exact_boundary_keys
+from deg_core.model.projection import ROUNDED, TILE, Int8Projector, Int8Weight, Projector, exact_projector
 from deg_core.model.rows import Rows
 from deg_core.model.state import State
 from deg_core.model.tokens import Tokens
@@ -66,6 +66,7 @@ class Network:
         self.context_adapted = context_adapted
         self.int8 = False
         self._exact: dict[bool, Projector] = {}
+        self._keys: Projector | None = None
 
     def projector(self, *, context: bool, exact: bool, tile: int = TILE) -> Projector:
         """The projections that read contexts (context=True) or forks. tile: where exact ones need tiles, their rows."""
@@ -86,19 +87,25 @@ class Network:
         int8: dict[str, Int8Weight] = {}
         if self.int8:
             int8 = {name: Int8Weight.of(weights[name]) for name in names if name.endswith(ROUNDED)}
-        packed = pack(weights, [name for name in names if name not in int8])
-        plain = Projector(weights, tile=TILE) if packed is None else PackedProjector(self.backbone.weights, packed)
+        plain = exact_projector(weights, [name for name in names if name not in int8], self.backbone.weights)
         return Int8Projector(plain, int8) if int8 else plain
+
+    def _exact_keys(self, head: str, around_BX: torch.Tensor) -> torch.Tensor:
+        if self._keys is None:
+            weights = self.heads.key_weights(self.backbone.dtype)
+            self._keys = exact_projector(weights, weights, {})
+        return exact_boundary_keys(self._keys, head, around_BX)
 
     def without_adapters(self) -> Network:
         """The base as it is, with weights and what was made of them shared."""
         plain = Network(self.backbone, self.heads, self.tokens)
-        plain.int8, plain._exact = self.int8, self._exact
+        plain.int8, plain._exact, plain._keys = self.int8, self._exact, self._keys
         return plain
 
     def weights_changed(self) -> None:
         """Forget what was made of the weights, after an optimizer step."""
         self._exact.clear()
+        self._keys = None
 
     def read(self, contexts: Sequence[np.ndarray], *, exact: bool) -> Reading:
         """Read each context once. contexts: int32 [T] ids, without the trunk's prefix and suffix."""
@@ -162,7 +169,8 @@ class Network:
             return torch.stack((logit, torch.zeros_like(logit)))
         head, place = getattr(heads, fork.kind), (fork.kind, context)
         if place not in reading.keys:
-            reading.keys[place] = head.keys(reading.around[context], exact)
+            around = reading.around[context]
+            reading.keys[place] = self._exact_keys(fork.kind, around) if exact else head.keys(around)
         return head(answer, reading.keys[place], fork.anchor, fork.region_end)
 
     def lm_logits(self, hidden: torch.Tensor) -> torch.Tensor:

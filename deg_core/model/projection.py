@@ -117,6 +117,14 @@ def _rows_alone(packed: torch.Tensor, weight: torch.Tensor) -> bool:
     return all(torch.equal(packed_linear(x[most - rows :], packed), whole[most - rows :]) for rows in CHECKED_ROWS)
 
 
+def exact_projector(
+    weights: Mapping[str, torch.Tensor], names: Iterable[str], others: Mapping[str, torch.Tensor]
+) -> Projector:
+    """Exact projections by named weights, packed where that can be. others: those that are not projections' (norms)."""
+    packed = pack(weights, names)
+    return Projector(weights, tile=TILE) if packed is None else PackedProjector(others, packed)
+
+
 @dataclass(frozen=True)
 class Int8Weight:
     """A weight in int8 with one scale for each output: packed [in, out] as oneDNN wants it, scales float32 [out].

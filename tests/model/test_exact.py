@@ -220,12 +220,14 @@ def test_a_context_read_in_pieces_gives_the_bits_of_one_reading(base, dtype, mon
 
 @torch.inference_mode()
 def test_keys_made_in_blocks_have_the_same_bits(monkeypatch):
-    left, right = (torch.nn.Linear(40, 24, bias=False) for _ in range(2))
-    around = torch.randn(300, 40).to(torch.bfloat16)
-    whole = heads.boundary_keys(left, right, around, exact=True)
-    monkeypatch.setattr(heads, "KEY_TOKENS", TILE)
-    assert torch.equal(heads.boundary_keys(left, right, around, exact=True), whole)
-    assert torch.allclose(whole, heads.boundary_keys(left, right, around, exact=False), atol=1e-5)
+    counter, around = heads.ItemCounter(40), torch.randn(300, 40 * heads.VIEWS)
+    weights = {"count.left": counter.left.weight, "count.right": counter.right.weight}
+    for project in (Projector(weights, tile=TILE), projection.exact_projector(weights, weights, {})):
+        whole = heads.exact_boundary_keys(project, "count", around)
+        with monkeypatch.context() as patch:
+            patch.setattr(heads, "KEY_TOKENS", TILE)
+            assert torch.equal(heads.exact_boundary_keys(project, "count", around), whole)
+        assert torch.allclose(whole, counter.keys(around), atol=1e-5)
 
 
 @torch.inference_mode()

@@ -20,8 +20,10 @@ from deg_core.model.heads import (
     ItemCounter,
     OptionPointer,
     SpanPointer,
+    exact_boundary_keys,
     log_count,
 )
+from deg_core.model.projection import TILE, Projector, exact_projector
 from deg_core.model.rows import Rows
 from tests.model import tiny
 from tests.model.tiny import ORDER_TOLERANCE, relative_error
@@ -138,24 +140,26 @@ def test_the_option_pointer_scores_each_option_alone():
 
 @pytest.mark.parametrize("length", [0, 1, 62, 63, 200])
 def test_exact_span_keys_are_the_plain_ones(length, threads):
-    torch.manual_seed(0)
-    head, around = SpanPointer(HIDDEN), torch.randn(length + 2, VIEWS * HIDDEN)
-    with torch.no_grad():
-        plain = head.keys(around, exact=False)
-        torch.set_num_threads(1)
-        exact = head.keys(around, exact=True)
-        assert plain.shape == exact.shape == (length + 1, 2 * POINTER_WIDTH + CUT_WIDTH)
-        assert relative_error(exact, plain) < ORDER_TOLERANCE
-        torch.set_num_threads(2)
-        assert torch.equal(head.keys(around, exact=True), exact)
+    heads, around = Heads.random(HIDDEN, 0), torch.randn(length + 2, VIEWS * HIDDEN)
+    weights = heads.key_weights(torch.float32)
+    with torch.inference_mode():
+        plain = heads.extract.keys(around)
+        assert plain.shape == (length + 1, 2 * POINTER_WIDTH + CUT_WIDTH)
+        for project in (Projector(weights, tile=TILE), exact_projector(weights, weights, {})):
+            torch.set_num_threads(1)
+            exact = exact_boundary_keys(project, "extract", around)
+            assert exact.shape == plain.shape
+            assert relative_error(exact, plain) < ORDER_TOLERANCE
+            torch.set_num_threads(2)
+            assert torch.equal(exact_boundary_keys(project, "extract", around), exact)
 
 
 def test_a_span_key_sees_both_sides_of_its_boundary():
     torch.manual_seed(0)
     head, around = SpanPointer(HIDDEN), torch.randn(6, VIEWS * HIDDEN)
-    before = head.keys(around, exact=False)
+    before = head.keys(around)
     around[3] += 1
-    changed = (head.keys(around, exact=False) != before).any(1)
+    changed = (head.keys(around) != before).any(1)
     assert changed.tolist() == [False, False, True, True, False]
 
 
