@@ -43,7 +43,7 @@ def fill_command(
     """Time a form of ten fields over about 450 tokens, on one core of an idle machine.
 
     Beside the constrained-decoding baseline in the same type, llama.cpp where llama-cpp-python is installed, and an
-    encoder; beside the machine's own matrix products; for documents together. The last line is one JSON object of
+    encoder; beside the machine's own matrix products; for documents together, in int8. The last line is one JSON object of
     figures.
     """
     import tempfile
@@ -68,11 +68,11 @@ def fill_command(
         assert isinstance(baseline, rivals.Constrained)
         shaped = rivals.compare_shape(shape, types, baseline.written, place)
         print_rows(f"the shape of {shape}", shaped)
-        figures[f"ratio_llguidance_{shape}"] = rivals.ratios(shaped)["ratio_llguidance"]
+        figures |= {f"{name}_{shape}": value for name, value in rivals.ratios(shaped).items()}
     used = speed.utilisation(model, REPEATS)
     print_rows("share of the product peak", used)
     figures |= {f"utilisation_{row.name}": row.figures["share"] for row in used[1:]}
-    batches = list(speed.together(model, (1, 8, 32), 32))
+    batches = list(speed.together(ours[f"deg, {INT8}"], (1, 8, 32), 32))
     print_rows("documents together", batches)
     figures["computed_over_real"] = max(float(row.figures["computed / real tokens"]) for row in batches)
     print(json.dumps({name: round(float(value), 4) for name, value in figures.items()}))
