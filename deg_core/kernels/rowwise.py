@@ -1,8 +1,8 @@
 """What stands between two products, on a CPU: one pass over each row, compiled by numba (contract section 12.2).
 
 torch makes a pass over memory for every operation. Here a row stays in the nearest cache from its first operation to its
-last. All is IEEE 754 arithmetic in single precision and in a fixed order, without fused operations and without any
-library's exp: a row's bits depend on that row alone, and on no machine, vector width or number of threads.
+last. All is IEEE 754 arithmetic in single precision and in a fixed order, fused where that is written and nowhere else, and
+without any library's exp: a row's bits depend on that row alone, and on no machine, vector width or number of threads.
 
 All kernels stand in this one file, since numba compiles a cached kernel again only when its own file has changed.
 Tensors are float32 or bfloat16, which a kernel sees as uint16; results are rounded once. There is no gradient.
