@@ -30,6 +30,8 @@ PART_ELEMENTS = 1 << 16
 ZERO_POINT = 128
 """What stands for zero in a rounded row: bytes are unsigned."""
 SMALLEST = 1e-12
+COLUMNS = 32
+"""Of a recurrent state that are worked on together, over all tokens: 128 rows of them stay in the nearest cache."""
 SHIFT = 3 * 2.0**22
 """Added to a smaller float32 it leaves no place for fractions."""
 
@@ -44,6 +46,8 @@ def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
 
 inlined = njit(inline="always", error_model="numpy")
 f32, i32, u32 = np.float32, np.int32, np.uint32
+ROW, U0, U1, U2, U3, U4 = (np.uintp(n) for n in (COLUMNS, 0, 1, 2, 3, 4))
+"""Indices without a sign; one that may be negative is looked at each time."""
 
 
 @intrinsic
@@ -240,13 +244,60 @@ def _convolve(places, out, x, weight, activated):
             for i in range(width):
                 to[i] = row[i] / (f32(1) + exp(-row[i]))
         else:
-            to[:] = row
+            for i in range(width):
+                to[i] = row[i]
+
+
+@_compiled
+def _delta(heads, state, q, k, v, decay, beta, out):
+    keys, values = state.shape[1], state.shape[2]
+    padded = np.uintp((keys + 3) // 4 * 4)
+    s, key, query = np.zeros(padded * ROW, f32), np.zeros(padded, f32), np.zeros(padded, f32)
+    read, new, found = np.empty(COLUMNS, f32), np.zeros(COLUMNS, f32), np.empty(COLUMNS, f32)
+    for h in range(heads.shape[0]):
+        head = heads[h]
+        for low in range(0, values, COLUMNS):
+            here = min(COLUMNS, values - low)
+            first = head * values + low
+            for j in range(keys):
+                s[j * COLUMNS : j * COLUMNS + here] = state[h, j, low : low + here]
+            for n in range(q.shape[0]):
+                kept, share = exp(decay[n, head]), beta[n, head]
+                own_k, own_q = k[n, head * keys : (head + 1) * keys], q[n, head * keys : (head + 1) * keys]
+                written, to = v[n, first : first + here], out[n, first : first + here]
+                for j in range(keys):
+                    key[j], query[j] = own_k[j], own_q[j]
+                read[:] = f32(0)
+                for j in range(U0, padded, U4):
+                    ka, kb, kc, kd = key[j], key[j + U1], key[j + U2], key[j + U3]
+                    at = j * ROW
+                    for i in range(ROW):
+                        ab = fused(kb, s[at + i + ROW], ka * s[at + i])
+                        cd = fused(kd, s[at + i + U3 * ROW], kc * s[at + i + U2 * ROW])
+                        read[i] += ab + cd
+                for i in range(here):
+                    new[i] = share * (written[i] - kept * read[i])
+                found[:] = f32(0)
+                for j in range(U0, padded, U4):
+                    ka, kb, kc, kd = key[j], key[j + U1], key[j + U2], key[j + U3]
+                    qa, qb, qc, qd = query[j], query[j + U1], query[j + U2], query[j + U3]
+                    at = j * ROW
+                    for i in range(ROW):
+                        a, b = fused(ka, new[i], kept * s[at + i]), fused(kb, new[i], kept * s[at + i + ROW])
+                        c = fused(kc, new[i], kept * s[at + i + U2 * ROW])
+                        d = fused(kd, new[i], kept * s[at + i + U3 * ROW])
+                        s[at + i], s[at + i + ROW], s[at + i + U2 * ROW], s[at + i + U3 * ROW] = a, b, c, d
+                        found[i] += fused(qb, b, qa * a) + fused(qd, d, qc * c)
+                for i in range(here):
+                    to[i] = found[i]
+            for j in range(keys):
+                state[h, j, low : low + here] = s[j * COLUMNS : j * COLUMNS + here]
 
 
 @_compiled
 def _rotate(x, cos, sin, out):
     heads, width = x.shape[1], x.shape[2]
-    half = np.uintp(width // 2)  # an index that may be negative is looked at each time
+    half = np.uintp(width // 2)
     c, s = np.empty(width, f32), np.empty(width, f32)
     for n in range(x.shape[0]):
         for i in range(width):
@@ -326,11 +377,31 @@ def rms_norm(
     return out
 
 
-def convolve(x: torch.Tensor, weight_JE: torch.Tensor, places: torch.Tensor, activated: bool) -> torch.Tensor:
-    """The sum over j of x[places + j] * weight[j], float32 [N, E], or its silu; x [N', E]; places int64 [N]."""
-    out = torch.empty(len(places), x.shape[1])
-    _by_rows(_convolve, (places.numpy(), out.numpy()), _array(x), weight_JE.float().contiguous().numpy(), activated)
+def convolve(
+    x: torch.Tensor, weight_JE: torch.Tensor, places: torch.Tensor, out: torch.Tensor, activated: bool
+) -> torch.Tensor:
+    """The sum over j of x[places + j] * weight[j], or its silu, to float32 out [N, E]; x [N', E]; places int64 [N]."""
+    weights = weight_JE.float().contiguous().numpy()
+    _by_rows(_convolve, (places.numpy(), out.numpy()), _array(x), weights, activated)
     return out
+
+
+def delta_rule(
+    state: torch.Tensor,
+    q: torch.Tensor,
+    k: torch.Tensor,
+    v: torch.Tensor,
+    decay: torch.Tensor,
+    beta: torch.Tensor,
+    out: torch.Tensor,
+) -> None:
+    """The gated delta rule token by token over one row, all float32 (model/delta.py says what it computes).
+
+    state: [H, K, V], rewritten. q, k: [N, H, K]. v: [N, H, V]. decay, beta: [N, H]. out: [N, H, V].
+    """
+    flat = (x.contiguous().flatten(1).numpy() for x in (q, k, v, decay, beta))
+    heads = np.arange(state.shape[0])
+    _by_rows(_delta, (heads, state.numpy()), *flat, out.flatten(1).numpy())
 
 
 def rotate(x_NHD: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch.Tensor:

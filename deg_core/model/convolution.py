@@ -43,15 +43,17 @@ def convolve(
         ends = [inputs[end : end + before] for _, end in edges]
         if by_rows(x_NC):
             places = torch.cat([torch.arange(begin, end) for begin, end in edges])
-            y = rowwise.convolve(inputs, weights, places, activated)
-        else:
-            wide = inputs.float()
-            y = _filtered([wide[tap : len(wide) - before + tap] for tap in range(before + 1)], weights)
-            y = torch.cat([y[begin:end] for begin, end in edges])
-    if activated and not by_rows(x_NC):
+            out = weights.new_empty(x_NC.shape)
+            out[rows.tokens :] = 0
+            rowwise.convolve(inputs, weights, places, out[: rows.tokens], activated)
+            return out, ends
+        wide = inputs.float()
+        y = _filtered([wide[tap : len(wide) - before + tap] for tap in range(before + 1)], weights)
+        y = torch.cat([y[begin:end] for begin, end in edges])
+    if activated:
         y = silu(y, exact=not torch.is_grad_enabled())
     padding = x_NC.shape[0] - rows.tokens
-    return torch.nn.functional.pad(y, (0, 0, 0, padding)), ends
+    return (torch.nn.functional.pad(y, (0, 0, 0, padding)) if padding else y), ends
 
 
 def _filtered(taps: Sequence[torch.Tensor] | torch.Tensor, weights_JC: torch.Tensor) -> torch.Tensor:

@@ -1,7 +1,7 @@
 """Gated delta rule over packed rows (Gated DeltaNet, arXiv:2412.06464), in chunks (arXiv:2406.06484).
 
 A row's state S [K, V] is read and rewritten by each token: S = exp(g) S; S += k (beta (v - k S)); o = q S.
-Within a chunk these rewrites are one triangular system; the state moves from chunk to chunk.
+Within a chunk these rewrites are one triangular system; the state moves from chunk to chunk. Kernels go from token to token.
 
 N = flat tokens, H = value heads, K = key width, V = value width, C = chunks, W = tokens of a chunk, M = rows.
 """
@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 import torch
 
-from deg_core.kernels import trunk_delta
+from deg_core.kernels import rowwise, trunk_delta
+from deg_core.kernels.select import by_rows
 from deg_core.model.rows import Rows, Scan
 
 FORK_TOKENS = 256
@@ -45,9 +46,17 @@ def delta_rule(
     """Run every row on from its prefix's state.
 
     initial: for each row float32 [H, K, V], None for zeros; never written. Returns o [N, H, V] and each
-    row's state after its last token. grouped=False computes row by row, so a row's bits are its own.
+    row's state after its last token. grouped=False computes row by row, so a row's bits are its own; without a gradient
+    on a CPU it does so token by token, in one kernel.
     """
     width = inputs.k.shape[1:] + inputs.v.shape[2:]
+    if by_rows(inputs.k) and not grouped:
+        out = torch.empty_like(inputs.v[: rows.tokens])
+        own = [inputs.k.new_zeros(width) if state is None else state.clone() for state in initial]
+        for state, start, length in zip(own, rows.starts, rows.lengths, strict=True):
+            here = inputs.of(slice(start, start + length))
+            rowwise.delta_rule(state, here.q, here.k, here.v, here.decay, here.beta, out[start : start + length])
+        return out, own
     states = [inputs.k.new_zeros(width) if state is None else state for state in initial]
     outputs = []
     for scan in rows.scans(grouped, inputs.k.device):

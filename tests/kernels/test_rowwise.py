@@ -10,7 +10,9 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 
 from deg_core.kernels import rowwise
+from deg_core.model.delta import DeltaInputs, delta_rule
 from deg_core.model.families.rotary import Rotary
+from deg_core.model.rows import Rows
 
 TYPES = [torch.float32, torch.bfloat16]
 ROUNDING = {torch.float32: 2e-6, torch.bfloat16: 2**-8}
@@ -86,10 +88,30 @@ def test_the_gated_activation_holds_at_the_ends():
 def test_filters_are_those_of_torch(width, taps, dtype, activated):
     x, weight = normal(ROWS + taps - 1, width, dtype=dtype), normal(taps, width, seed=1)
     plain = F.conv1d(x.double().t()[None], weight.double().t()[:, None], groups=width)[0].t()
-    found = rowwise.convolve(x, weight, torch.arange(ROWS), activated)
+    found = rowwise.convolve(x, weight, torch.arange(ROWS), torch.empty(ROWS, width), activated)
     close(found, F.silu(plain) if activated else plain, torch.float32)
     order = torch.arange(ROWS - 1, -1, -2)
-    assert torch.equal(rowwise.convolve(x, weight, order, activated), found[order])
+    assert torch.equal(rowwise.convolve(x, weight, order, torch.empty(len(order), width), activated), found[order])
+
+
+@pytest.mark.parametrize(("heads", "keys", "values"), [(1, 1, 1), (3, 7, 40), (2, 16, 32), (2, 128, 100)])
+def test_the_delta_rule_is_the_one_that_trains(heads, keys, values, threads, monkeypatch):
+    monkeypatch.setattr(rowwise, "PART_ELEMENTS", 1)
+    unit = (F.normalize(normal(ROWS, heads, keys, seed=seed), dim=-1) for seed in (1, 2))
+    inputs = DeltaInputs(
+        *unit, normal(ROWS, heads, values, seed=3), -normal(ROWS, heads).abs(), normal(ROWS, heads, seed=4).sigmoid()
+    )
+    before = normal(heads, keys, values, seed=5)
+    wide = DeltaInputs(*(part.double() for part in vars(inputs).values()))
+    plain, (last,) = delta_rule(wide, Rows([ROWS]), [before.double()], grouped=True)
+    for count in (1, 2):
+        torch.set_num_threads(count)
+        out, (after,) = delta_rule(inputs, Rows([ROWS]), [before], grouped=False)
+        close(out, plain, torch.float32)
+        close(after, last, torch.float32)
+        first, state = delta_rule(inputs.of(slice(0, 5)), Rows([5]), [before], grouped=False)
+        rest, (again,) = delta_rule(inputs.of(slice(5, ROWS)), Rows([ROWS - 5]), state, grouped=False)
+        assert torch.equal(torch.cat((first, rest)), out) and torch.equal(again, after)
 
 
 @pytest.mark.parametrize("dtype", TYPES, ids=str)
@@ -166,7 +188,7 @@ def every_kernel(x, dtype):
         rowwise.rms_norm(rows, rows[0] * 0 + 1.5, EPS),
         rowwise.rms_norm(heads, None, EPS, gate=rows),
         rowwise.gated_silu(rows),
-        rowwise.convolve(rows, x[:1] * 0 + 1.5, torch.arange(len(x)), activated=True),
+        rowwise.convolve(rows, torch.full((1, 96), 1.5), torch.arange(len(x)), torch.empty(x.shape), activated=True),
         rowwise.rotate(heads, cos, sin),
         *rowwise.round_rows(rows, 32),
         *rowwise.round_gated_silu(x, scales, 16),
