@@ -163,8 +163,9 @@ class _TokenCount:
 
 
 def by_fields(model: Model, counts: Sequence[int], repeats: int) -> Iterator[Row]:
-    """Seconds of a fill with this many fields."""
+    """Seconds of a fill with this many fields, after one of the form."""
     (text,) = texts(model, 1)
+    fill(model, text, FORM)
     leaves = list(FORM["properties"].items())
     for count in counts:
         properties = {f"{leaves[n % len(leaves)][0]}_{n}": leaves[n % len(leaves)][1] for n in range(count)}

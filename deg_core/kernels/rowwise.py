@@ -100,8 +100,8 @@ def fused(context: Any, a: Any, b: Any, c: Any) -> Any:
 @inlined
 def exp(x):
     """e ** x in [-87, 88], the ends beyond: 2 ** n times a polynomial of the rest (S. Moshier, Cephes: expf), to 1e-7."""
-    x = x if x < f32(88) else f32(88)
-    x = x if x > f32(-87) else f32(-87)
+    x = f32(88) if x > f32(88) else x  # in this order no number stays none
+    x = f32(-87) if x < f32(-87) else x
     shifted = fused(x, f32(1.44269504), f32(SHIFT))  # rounded to a whole number, which its last bits are
     n = shifted - f32(SHIFT)
     r = fused(n, f32(-0.693359375), x)
@@ -165,7 +165,7 @@ def rounded(row, turns, out):
         largest = u32(found if found > largest else largest)
     norm = f32(1) / np.sqrt(f32(turns))
     scale = from_bits(largest) * norm
-    scale = (scale if scale > f32(SMALLEST) else f32(SMALLEST)) / f32(127)
+    scale = (f32(SMALLEST) if scale < f32(SMALLEST) else scale) / f32(127)
     steps = norm / scale
     for i in range(row.shape[0]):
         out[i] = np.uint8(i32(np.rint(row[i] * steps)) + i32(ZERO_POINT))

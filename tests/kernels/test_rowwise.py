@@ -198,6 +198,18 @@ def every_kernel(x, dtype):
 
 
 @pytest.mark.parametrize("dtype", TYPES, ids=str)
+@pytest.mark.parametrize("what", [float("nan"), -float("nan")])
+def test_no_number_stays_none(what, dtype):
+    """A row that went wrong is not made to look right."""
+    x = normal(ROWS, 96)
+    x[:, 40] = what
+    norm, gated_norm, gated, filtered, rotated, _, scales, _, gated_scales, scaled, softmax = every_kernel(x, dtype)
+    for found in (norm, gated_norm[:, 1], softmax, scaled[:, 40], gated[:, 40], filtered[:, 40], rotated[:, 1, 8]):
+        assert found.isnan().all()
+    assert scales.isnan().all() and gated_scales.isnan().all()
+
+
+@pytest.mark.parametrize("dtype", TYPES, ids=str)
 def test_a_row_is_the_same_at_any_place_beside_anything_and_at_any_threads(dtype, threads, monkeypatch):
     monkeypatch.setattr(rowwise, "PART_ELEMENTS", 96)
     x = normal(ROWS, 96)
