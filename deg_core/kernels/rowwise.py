@@ -343,7 +343,7 @@ def round_rows(x: torch.Tensor, turns: int) -> tuple[torch.Tensor, torch.Tensor]
 def round_gated_silu(gate_up: torch.Tensor, scales: torch.Tensor, turns: int) -> tuple[torch.Tensor, torch.Tensor]:
     """gated_silu of float32 gate_up [N, 2 E] times scales [N], as round_rows gives it."""
     out, found = _bytes(gate_up.shape[0], gate_up.shape[1] // 2)
-    _by_rows(_round_gated_silu, (gate_up.numpy(), scales.numpy(), out.numpy(), found.numpy()), turns)
+    _by_rows(_round_gated_silu, (_array(gate_up), _array(scales), out.numpy(), found.numpy()), turns)
     return out, found
 
 
@@ -357,7 +357,7 @@ def gated_silu(gate_up: torch.Tensor) -> torch.Tensor:
 def scale_rows(x: torch.Tensor, scales: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
     """float32 x [N, E] times scales [N], in a dtype."""
     out = torch.empty(x.shape, dtype=dtype)
-    _by_rows(_scale, (x.numpy(), scales.numpy(), _array(out)))
+    _by_rows(_scale, (_array(x), _array(scales), _array(out)))
     return out
 
 
@@ -373,7 +373,7 @@ def rms_norm(
     gates = rows if gate is None else gate.reshape(-1, width)
     weight = torch.ones(width) if weight_E is None else weight_E.float() + offset
     arrays = (_array(rows), _array(gates), _array(out.view(-1, width)))
-    _by_rows(_norm, arrays, weight.numpy(), np.float32(eps), gate is not None)
+    _by_rows(_norm, arrays, _array(weight), np.float32(eps), gate is not None)
     return out
 
 
@@ -381,7 +381,7 @@ def convolve(
     x: torch.Tensor, weight_JE: torch.Tensor, places: torch.Tensor, out: torch.Tensor, activated: bool
 ) -> torch.Tensor:
     """The sum over j of x[places + j] * weight[j], or its silu, to float32 out [N, E]; x [N', E]; places int64 [N]."""
-    weights = weight_JE.float().contiguous().numpy()
+    weights = _array(weight_JE.float())
     _by_rows(_convolve, (places.numpy(), out.numpy()), _array(x), weights, activated)
     return out
 
@@ -399,7 +399,7 @@ def delta_rule(
 
     state: [H, K, V], rewritten. q, k: [N, H, K]. v: [N, H, V]. decay, beta: [N, H]. out: [N, H, V].
     """
-    flat = (x.contiguous().flatten(1).numpy() for x in (q, k, v, decay, beta))
+    flat = (_array(x.flatten(1)) for x in (q, k, v, decay, beta))
     heads = np.arange(state.shape[0])
     _by_rows(_delta, (heads, state.numpy()), *flat, out.flatten(1).numpy())
 
@@ -426,7 +426,7 @@ def _bytes(rows: int, width: int) -> tuple[torch.Tensor, torch.Tensor]:
 
 def _array(x: torch.Tensor) -> np.ndarray:
     """A contiguous tensor's numbers, without a copy; of another the numbers of a copy."""
-    x = x.contiguous()
+    x = x.detach().contiguous()
     return (x.view(torch.uint16) if x.dtype == torch.bfloat16 else x).numpy()
 
 

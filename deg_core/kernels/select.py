@@ -27,5 +27,5 @@ def takes(x: torch.Tensor) -> bool:
 
 
 def by_rows(x: torch.Tensor) -> bool:
-    """Whether x is for the kernels of `rowwise`: on the CPU, where no gradient is asked for."""
-    return x.device.type == "cpu" and x.dtype in ROWWISE and not (INTERPRETED or torch.is_grad_enabled())
+    """Whether the kernels of `rowwise` compute x where it is to be exact: on the CPU, without a gradient."""
+    return x.device.type == "cpu" and x.dtype in ROWWISE and not INTERPRETED

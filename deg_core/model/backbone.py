@@ -109,13 +109,13 @@ class Backbone:
         seen: dict[int, torch.Tensor] = {}
         for index in range(self.shape.layers):
             if index in depths:
-                seen[index] = rms_norm(x, None, VIEW_EPS)
+                seen[index] = rms_norm(x, None, VIEW_EPS, exact=project.exact)
             x, own = self.family.layer(index, x, project, rotary, rows, grouped=not project.exact)
             rows.rewrite(index, own)
             for row, layer_state in enumerate(own if keep else ()):
                 before = None if apart else rows.before(row, index)
                 kept[row].append(self.family.keep(index, before, layer_state))
-        hidden = self.family.norm(x, project.weights["norm"])
+        hidden = self.family.norm(x, project.weights["norm"], project.exact)
         if depths:
             hidden = torch.cat((hidden, *(seen[depth] for depth in depths)), -1)
         hidden = hidden[: rows.tokens]

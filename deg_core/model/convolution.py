@@ -21,18 +21,20 @@ def convolve(
     rows: Rows,
     tails: Sequence[torch.Tensor | None],
     activated: bool = False,
+    exact: bool = False,
 ) -> tuple[torch.Tensor, list[torch.Tensor]]:
     """Each row after its prefix: y[t] = sum over j of weight[:, j] * x[t - J + 1 + j], or with activated its silu.
 
     x_NC: [N', C]. tails: for each row its prefix's last J - 1 inputs [J - 1, C], None for zeros. Returns y float32
     [N', C] (rows beyond the table are zero) and each row's new tail in the dtype of x. Every element is a fixed sequence
-    of multiplications and additions, so it depends on its row alone.
+    of multiplications and additions, so it depends on its row alone; exact has no gradient.
     """
     before = weight_CJ.shape[1] - 1
     blank = x_NC.new_zeros(before, x_NC.shape[1])
     known = [blank if tail is None else tail for tail in tails]
     weights = weight_CJ.float().t()
-    if rows.tokens == len(rows) and not by_rows(x_NC):  # a step of decoding: all rows at once
+    kernel = exact and by_rows(x_NC)
+    if rows.tokens == len(rows) and not kernel:  # a step of decoding: all rows at once
         inputs = torch.cat((torch.stack(known, 1), x_NC[None, : rows.tokens]))
         y, ends = _filtered(inputs.float(), weights), list(inputs[1:].unbind(1))
     else:
@@ -41,7 +43,7 @@ def convolve(
         begins = [start + row * before for row, start in enumerate(rows.starts)]
         edges = [(begin, begin + length) for begin, length in zip(begins, rows.lengths, strict=True)]
         ends = [inputs[end : end + before] for _, end in edges]
-        if by_rows(x_NC):
+        if kernel:
             places = torch.cat([torch.arange(begin, end) for begin, end in edges])
             out = weights.new_empty(x_NC.shape)
             out[rows.tokens :] = 0
@@ -51,7 +53,7 @@ def convolve(
         y = _filtered([wide[tap : len(wide) - before + tap] for tap in range(before + 1)], weights)
         y = torch.cat([y[begin:end] for begin, end in edges])
     if activated:
-        y = silu(y, exact=not torch.is_grad_enabled())
+        y = silu(y, exact)
     padding = x_NC.shape[0] - rows.tokens
     return (torch.nn.functional.pad(y, (0, 0, 0, padding)) if padding else y), ends
 

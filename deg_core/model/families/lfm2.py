@@ -103,13 +103,13 @@ class Lfm2:
     ) -> tuple[torch.Tensor, list[LayerState]]:
         """One layer over all rows: hidden [N, E] and each row's own layer state."""
         name = f"layers.{index}"
-        h = self.norm(x_NE, project.weights[f"{name}.input_norm"])
+        h = self.norm(x_NE, project.weights[f"{name}.input_norm"], project.exact)
         if self.is_convolution(index):
             out, own = self._convolution(index, h, project, rows)
         else:
             out, own = self._attention(index, h, project, rotary, rows, grouped)
         x_NE = x_NE + out
-        h = self.norm(x_NE, project.weights[f"{name}.post_norm"])
+        h = self.norm(x_NE, project.weights[f"{name}.post_norm"], project.exact)
         return x_NE + project.mlp(name, h), own
 
     def _convolution(
@@ -119,7 +119,7 @@ class Lfm2:
         before, after, x = project(f"{name}.bcx", h_NE).chunk(3, -1)
         states = [rows.before(row, index) for row in range(len(rows))]
         tails = [state[0] if state else None for state in states]
-        y, own = convolve(before * x, project.weights[f"{name}.conv"], rows, tails)
+        y, own = convolve(before * x, project.weights[f"{name}.conv"], rows, tails, exact=project.exact)
         return project(f"{name}.out", after * y.to(h_NE.dtype)), [(tail,) for tail in own]
 
     def _attention(
@@ -135,7 +135,8 @@ class Lfm2:
         sizes = (shape.heads, shape.kv_heads, shape.kv_heads)
         q, k, v = project(f"{name}.qkv", h_NE).unflatten(-1, (-1, shape.head_dim)).split(sizes, 1)
         q, k = (
-            rotate(self.norm(x, project.weights[f"{name}.{part}_norm"]), *rotary) for part, x in (("q", q), ("k", k))
+            rotate(self.norm(x, project.weights[f"{name}.{part}_norm"], project.exact), *rotary, project.exact)
+            for part, x in (("q", q), ("k", k))
         )
         out, own = attend(q, k, v, rows, index, grouped)
         return project(f"{name}.o", out), own
@@ -150,9 +151,9 @@ class Lfm2:
             return extend(prefix, own)
         return tuple(tensor.clone() for tensor in own)
 
-    def norm(self, x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+    def norm(self, x: torch.Tensor, weight: torch.Tensor, exact: bool = False) -> torch.Tensor:
         """RMS norm over the last dimension."""
-        return rms_norm(x, weight, self.eps)
+        return rms_norm(x, weight, self.eps, exact=exact)
 
 
 def _layer_kinds(config: Mapping[str, Any], layers: int) -> tuple[str, ...]:

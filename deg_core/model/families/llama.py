@@ -91,14 +91,14 @@ class Llama:
     ) -> tuple[torch.Tensor, list[LayerState]]:
         """One layer over all rows: hidden [N, E] and each row's own layer state."""
         name, shape = f"layers.{index}", self.shape
-        h = self.norm(x_NE, project.weights[f"{name}.input_norm"])
+        h = self.norm(x_NE, project.weights[f"{name}.input_norm"], project.exact)
         qkv = project(f"{name}.qkv", h).view(-1, shape.heads + 2 * shape.kv_heads, shape.head_dim)
-        qk = rotate(qkv[:, : shape.heads + shape.kv_heads], *rotary)
+        qk = rotate(qkv[:, : shape.heads + shape.kv_heads], *rotary, project.exact)
         out, own = attend(
             qk[:, : shape.heads], qk[:, shape.heads :], qkv[:, shape.heads + shape.kv_heads :], rows, index, grouped
         )
         x_NE = x_NE + project(f"{name}.o", out)
-        h = self.norm(x_NE, project.weights[f"{name}.post_norm"])
+        h = self.norm(x_NE, project.weights[f"{name}.post_norm"], project.exact)
         return x_NE + project.mlp(name, h), own
 
     def grows(self, index: int) -> bool:
@@ -111,6 +111,6 @@ class Llama:
         del index
         return extend(prefix, own)
 
-    def norm(self, x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+    def norm(self, x: torch.Tensor, weight: torch.Tensor, exact: bool = False) -> torch.Tensor:
         """RMS norm over the last dimension."""
-        return rms_norm(x, weight, self.eps)
+        return rms_norm(x, weight, self.eps, exact=exact)

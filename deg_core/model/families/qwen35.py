@@ -136,13 +136,13 @@ class Qwen35:
     ) -> tuple[torch.Tensor, list[LayerState]]:
         """One layer over all rows: hidden [N, E] and each row's own layer state."""
         name = f"layers.{index}"
-        h = self.norm(x_NE, project.weights[f"{name}.input_norm"])
+        h = self.norm(x_NE, project.weights[f"{name}.input_norm"], project.exact)
         if self.is_linear(index):
             out, own = self._delta_net(index, h, project, rows, grouped)
         else:
             out, own = self._attention(index, h, project, rotary, rows, grouped)
         x_NE = x_NE + out
-        h = self.norm(x_NE, project.weights[f"{name}.post_norm"])
+        h = self.norm(x_NE, project.weights[f"{name}.post_norm"], project.exact)
         return x_NE + project.mlp(name, h), own
 
     def _attention(
@@ -158,7 +158,7 @@ class Qwen35:
         sizes = (shape.heads, shape.kv_heads, shape.kv_heads, shape.heads)
         q, k, v, gate = project(f"{name}.qkvg", h_NE).unflatten(-1, (-1, shape.head_dim)).split(sizes, 1)
         q, k = (
-            _rotate_part(self.norm(x, project.weights[f"{name}.{part}_norm"]), *rotary)
+            _rotate_part(self.norm(x, project.weights[f"{name}.{part}_norm"], project.exact), *rotary, project.exact)
             for part, x in (("q", q), ("k", k))
         )
         out, own = attend(q, k, v, rows, index, grouped)
@@ -172,13 +172,13 @@ class Qwen35:
         before = [rows.before(row, index) for row in range(len(rows))]
         qkv, z = project(f"{name}.qkvz", h_NE).split((self.channels, self.values), -1)
         tails = [state[1] if state else None for state in before]
-        mixed, after = convolve(qkv, weights[f"{name}.conv"], rows, tails, activated=True)
+        mixed, after = convolve(qkv, weights[f"{name}.conv"], rows, tails, activated=True, exact=exact)
         q, k, v = mixed.split((self.keys, self.keys, self.values), -1)
         b, a = project(f"{name}.ba", h_NE).float().chunk(2, -1)
         steps = softplus(a + weights[f"{name}.dt_bias"].float(), exact)
         inputs = DeltaInputs(
-            q=self._unit(q) * self.key_dim**-0.5,
-            k=self._unit(k),
+            q=self._unit(q, exact) * self.key_dim**-0.5,
+            k=self._unit(k, exact),
             v=v.unflatten(-1, (self.value_heads, self.value_dim)),
             decay=-weights[f"{name}.a_log"].float().exp() * steps,
             beta=sigmoid(b, exact),
@@ -192,10 +192,10 @@ class Qwen35:
         gated = gated_rms_norm(out, weights[f"{name}.delta_norm"], z, self.eps, exact)
         return project(f"{name}.out", gated), list(zip(states, after, strict=True))
 
-    def _unit(self, x: torch.Tensor) -> torch.Tensor:
+    def _unit(self, x: torch.Tensor, exact: bool) -> torch.Tensor:
         """Unit vectors [N, H, K] of each key head, repeated for its value heads."""
         x = x.unflatten(-1, (self.key_heads, self.key_dim))
-        unit = rms_norm(x, None, KEY_EPS / self.key_dim) * self.key_dim**-0.5
+        unit = rms_norm(x, None, KEY_EPS / self.key_dim, exact=exact) * self.key_dim**-0.5
         shared = self.value_heads // self.key_heads
         return unit if shared == 1 else unit.repeat_interleave(shared, 1)
 
@@ -209,9 +209,9 @@ class Qwen35:
             return extend(prefix, own)
         return tuple(tensor.clone() for tensor in own)
 
-    def norm(self, x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+    def norm(self, x: torch.Tensor, weight: torch.Tensor, exact: bool = False) -> torch.Tensor:
         """RMS norm over the last dimension, weighed with 1 + w in float32."""
-        return rms_norm(x, weight, self.eps, offset=1.0)
+        return rms_norm(x, weight, self.eps, offset=1.0, exact=exact)
 
 
 def _layer_kinds(text: Mapping[str, Any], layers: int) -> tuple[str, ...]:
@@ -245,7 +245,7 @@ def _frequencies(text: Mapping[str, Any], head_dim: int) -> torch.Tensor:
     return theta ** (-torch.arange(0, width, 2, dtype=torch.float32) / width)
 
 
-def _rotate_part(x_NHD: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch.Tensor:
+def _rotate_part(x_NHD: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor, exact: bool) -> torch.Tensor:
     """Rotate the first R of each head's dimensions."""
     turned, kept = x_NHD.split((cos.shape[-1], x_NHD.shape[-1] - cos.shape[-1]), -1)
-    return torch.cat((rotate(turned, cos, sin), kept), -1)
+    return torch.cat((rotate(turned, cos, sin, exact), kept), -1)

@@ -30,9 +30,9 @@ class Rotary:
         return angles.cos().to(dtype), angles.sin().to(dtype)
 
 
-def rotate(x_NHD: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch.Tensor:
-    """Every head turned by its token's angles."""
-    if by_rows(x_NHD):
+def rotate(x_NHD: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor, exact: bool = False) -> torch.Tensor:
+    """Every head turned by its token's angles; exact has no gradient."""
+    if exact and by_rows(x_NHD):
         return rowwise.rotate(x_NHD, cos, sin)
     low, high = x_NHD.chunk(2, -1)
     return x_NHD * cos + torch.cat((-high, low), -1) * sin
