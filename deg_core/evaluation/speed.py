@@ -5,6 +5,7 @@ length. One process and one core; rivals.py has the systems that it is timed bes
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -175,21 +176,49 @@ def by_fields(model: Model, counts: Sequence[int], repeats: int) -> Iterator[Row
 
 
 def by_length(model: Model, lengths: Sequence[int], peak: float) -> Iterator[Row]:
-    """Seconds of the form over one text of this many tokens; attention: the seconds that its products would take at the
-    product peak, the one part that grows with the square; rest: the others, for 1,000 tokens."""
+    """Seconds of the form over one text of this many tokens, after one over a short text.
+
+    attention: the seconds spent in it, the one part that grows with the square; at peak: those that its products would
+    take at the product peak; rest: what is not attention, for 1,000 tokens.
+    """
     around = len(model.tokens.prefix_ids) + len(model.tokens.suffix_ids)
     weights = sum(outputs * inputs for inputs, outputs in model.backbone.family.targets().values())
+    fill(model, texts(model, 1)[0], FORM)
     for length in lengths:
         (text,) = texts(model, 1, length, 0.1)
         tokens = len(model.tokens.encode_context(text)) + around
-        seconds = timed(partial(fill, model, text, FORM))
-        attention = (operations(model, [tokens], 0) - 2 * weights * tokens) / peak
+        with _AttentionTime(model) as attention:
+            seconds = timed(partial(fill, model, text, FORM))
         figures = {
             "s": seconds,
-            "attention s": attention,
-            "rest ms / 1,000 tokens": 1e6 * (seconds - attention) / tokens,
+            "attention s": attention.seconds,
+            "at peak s": (operations(model, [tokens], 0) - 2 * weights * tokens) / peak,
+            "rest ms / 1,000 tokens": 1e6 * (seconds - attention.seconds) / tokens,
         }
         yield Row(f"{tokens:,} tokens", {**figures, "peak GiB": _peak_gib()})
+
+
+class _AttentionTime:
+    """Seconds that a model's layers spend in attention."""
+
+    def __init__(self, model: Model):
+        self._module: Any = sys.modules[type(model.backbone.family).__module__]
+        self.seconds = 0.0
+
+    def __enter__(self) -> _AttentionTime:
+        inner = self._inner = self._module.attend
+
+        def attend(*arguments: Any) -> Any:
+            begun = time.perf_counter()
+            found = inner(*arguments)
+            self.seconds += time.perf_counter() - begun
+            return found
+
+        self._module.attend = attend
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._module.attend = self._inner
 
 
 def _peak_gib() -> float:

@@ -333,6 +333,31 @@ def _causal_softmax(scores, repeat):
                 here[i] = stored(f32(0), scores)
 
 
+@_compiled
+def _fold_softmax(scores, tops, sums, mixed, repeat, later):
+    length, keys = scores.shape[1] // repeat, scores.shape[2]
+    row = np.empty(keys, f32)
+    for head in range(scores.shape[0]):
+        for m in range(scores.shape[1]):
+            seen = max(0, min(keys, keys + later - length + m // repeat + 1))
+            here, so_far = scores[head, m], mixed[head, m]
+            largest = ordered(bits(tops[head, m]))
+            for i in range(seen):
+                row[i] = widened(here[i])
+                found = ordered(bits(row[i]))
+                largest = i32(found if found > largest else largest)
+            top = from_bits(u32(ordered(largest)))
+            for i in range(seen):
+                row[i] = exp(row[i] - top)
+                here[i] = stored(row[i], scores)
+            for i in range(seen, keys):
+                here[i] = stored(f32(0), scores)
+            kept = exp(tops[head, m] - top)
+            tops[head, m], sums[head, m] = top, sums[head, m] * kept + total(row, seen)
+            for i in range(so_far.shape[0]):
+                so_far[i] *= kept
+
+
 def round_rows(x: torch.Tensor, turns: int) -> tuple[torch.Tensor, torch.Tensor]:
     """x [N, E] turned (see turn) and rounded to uint8 [N, E] around ZERO_POINT, and each row's scale, float32 [N]."""
     out, scales = _bytes(*x.shape)
@@ -417,6 +442,19 @@ def causal_softmax(scores: torch.Tensor, repeat: int) -> torch.Tensor:
     scores: [H, L * repeat, K], of the last L of K tokens, each `repeat` times in a row.
     """
     _by_rows(_causal_softmax, (_array(scores),), repeat)
+    return scores
+
+
+def fold_softmax(
+    scores: torch.Tensor, tops: torch.Tensor, sums: torch.Tensor, mixed: torch.Tensor, repeat: int, later: int
+) -> torch.Tensor:
+    """As causal_softmax for some of the keys, of which `later` ones follow, but for the division by the sum.
+
+    tops, sums: float32 [H, L * repeat], the largest score so far and the sum of exp(score - largest), brought up to date.
+    mixed: float32 [H, L * repeat, D], what was made with the weights before, rescaled (arXiv:1805.02867).
+    """
+    arrays = (_array(scores), tops.numpy(), sums.numpy(), mixed.numpy())
+    _by_rows(_fold_softmax, arrays, repeat, later)
     return scores
 
 

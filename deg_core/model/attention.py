@@ -20,6 +20,8 @@ from deg_core.model.state import LayerState
 KEY_BLOCK = 4096
 """More keys than this are taken in blocks: oneDNN keeps a kernel and its scratch memory for every size it has met, and a
 long context has as many sizes as blocks of queries, so that memory would grow with the square of the length."""
+CACHED_KEYS = 2048
+"""Exact attention on a CPU takes no more keys at a time, so that their scores are used while they are in cache."""
 
 
 def attend(
@@ -72,14 +74,30 @@ def _attend_block(
     repeat = heads // groups
     q_GMD = q_LHD.view(length, groups, repeat, width).transpose(0, 1).reshape(groups, length * repeat, width)
     if by_rows(q_LHD) and not grouped:
-        weights = rowwise.causal_softmax(_scores(q_GMD, k_GKD), repeat)
+        out = _exactly(q_GMD, k_GKD, v_GKD, repeat)
     else:
         if bias is not None:
             # added in the product: in place the backward would copy the scores' gradient, a third of its time
             bias = F.pad(bias, (keys - length, 0)).repeat_interleave(repeat, 0)
-        weights = torch.softmax(_scores(q_GMD, k_GKD, bias), -1)
-    out = _weighed(weights, v_GKD)
+        out = _weighed(torch.softmax(_scores(q_GMD, k_GKD, bias), -1), v_GKD)
     return out.view(groups, length, repeat, width).transpose(0, 1).reshape(length, heads * width)
+
+
+def _exactly(q_GMD: torch.Tensor, k_GKD: torch.Tensor, v_GKD: torch.Tensor, repeat: int) -> torch.Tensor:
+    """Attention of the last tokens, each with `repeat` queries, to the keys up to their own, [G, M, D] in the dtype of q.
+
+    More keys than CACHED_KEYS are taken block by block.
+    """
+    keys = k_GKD.shape[1]
+    if keys <= CACHED_KEYS:
+        return torch.bmm(rowwise.causal_softmax(_scores(q_GMD, k_GKD), repeat), v_GKD)
+    tops, sums = q_GMD.new_full(q_GMD.shape[:2], float("-inf"), dtype=torch.float32), torch.zeros(q_GMD.shape[:2])
+    mixed = torch.zeros(q_GMD.shape)
+    after = keys
+    for k, v in zip(k_GKD.split(CACHED_KEYS, 1), v_GKD.split(CACHED_KEYS, 1), strict=True):
+        after -= k.shape[1]
+        mixed += torch.bmm(rowwise.fold_softmax(_scores(q_GMD, k), tops, sums, mixed, repeat, after), v)
+    return rowwise.scale_rows(mixed.flatten(0, 1), sums.flatten().reciprocal_(), q_GMD.dtype).view(q_GMD.shape)
 
 
 def _scores(q_GMD: torch.Tensor, k_GKD: torch.Tensor, bias_MK: torch.Tensor | None = None) -> torch.Tensor:

@@ -139,6 +139,26 @@ def test_a_softmax_sees_what_a_query_may_see(length, keys, repeat, dtype):
 
 
 @pytest.mark.parametrize("dtype", TYPES, ids=str)
+@pytest.mark.parametrize("block", [1, 7, 64])
+def test_a_softmax_in_parts_is_the_softmax(block, dtype, threads):
+    """The own tokens of the queries lie across parts, so that a part may hold nothing that a query sees."""
+    length, keys, repeat = 13, 64, 3
+    scores, values = normal(2, length * repeat, keys, dtype=dtype) * 8, normal(2, keys, 5, seed=1)
+    later = torch.ones(length, keys, dtype=torch.bool).triu(keys - length + 1).repeat_interleave(repeat, 0)
+    plain = torch.softmax(scores.double().masked_fill(later, float("-inf")), -1) @ values.double()
+    for count in (1, 2):
+        torch.set_num_threads(count)
+        tops, sums = torch.full(scores.shape[:2], float("-inf")), torch.zeros(scores.shape[:2])
+        mixed = torch.zeros(2, length * repeat, 5)
+        for low in range(0, keys, block):
+            part = scores[..., low : low + block].clone(memory_format=torch.contiguous_format)
+            after = keys - low - part.shape[2]
+            weights = rowwise.fold_softmax(part, tops, sums, mixed, repeat, after)
+            mixed += weights.float() @ values[:, low : low + block]
+        close(mixed / sums[..., None], plain, dtype)
+
+
+@pytest.mark.parametrize("dtype", TYPES, ids=str)
 @pytest.mark.parametrize(("width", "turns"), [(1, 1), (6, 2), (12, 4), (24, 8), (96, 32), (576, 64), (1536, 64)])
 def test_rounded_rows_are_half_a_step_away_at_most(width, turns, dtype):
     x = normal(ROWS, width, dtype=dtype) * torch.logspace(-3, 3, ROWS, dtype=dtype)[:, None]

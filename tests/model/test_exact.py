@@ -234,7 +234,8 @@ def test_keys_made_in_blocks_have_the_same_bits(monkeypatch):
 def test_keys_in_blocks_are_keys_at_once(backbone, monkeypatch, threads):
     torch.set_num_threads(1)
     once, _ = read(backbone, CONTEXTS)
-    monkeypatch.setattr(attention, "KEY_BLOCK", 48)
+    for name in ("KEY_BLOCK", "CACHED_KEYS"):
+        monkeypatch.setattr(attention, name, 48)
     together, (state, _) = read(backbone, CONTEXTS)
     if not isinstance(backbone.exact, Int8Projector):  # whose rounding makes steps of small differences
         tolerance = 2**-6 if backbone.dtype == torch.bfloat16 else tiny.ORDER_TOLERANCE
