@@ -310,6 +310,20 @@ def _rotate(x, cos, sin, out):
                 to[i + half] = stored(high * c[i + half] + low * s[i + half], out)
 
 
+@inlined
+def exponents(scores, seen, before, row):
+    """exp(score - largest) of the scores seen, to row; returns the largest of them and the one before."""
+    largest = ordered(bits(before))
+    for i in range(seen):
+        row[i] = widened(scores[i])
+        found = ordered(bits(row[i]))
+        largest = i32(found if found > largest else largest)
+    top = from_bits(u32(ordered(largest)))
+    for i in range(seen):
+        row[i] = exp(row[i] - top)
+    return top
+
+
 @_compiled
 def _causal_softmax(scores, repeat):
     length, keys = scores.shape[1] // repeat, scores.shape[2]
@@ -318,14 +332,7 @@ def _causal_softmax(scores, repeat):
         for m in range(scores.shape[1]):
             seen = keys - length + m // repeat + 1
             here = scores[head, m]
-            largest = i32(-0x80000000)
-            for i in range(seen):
-                row[i] = widened(here[i])
-                found = ordered(bits(row[i]))
-                largest = i32(found if found > largest else largest)
-            top = from_bits(u32(ordered(largest)))
-            for i in range(seen):
-                row[i] = exp(row[i] - top)
+            exponents(here, seen, f32(-np.inf), row)
             share = f32(1) / total(row, seen)
             for i in range(seen):
                 here[i] = stored(row[i] * share, scores)
@@ -341,14 +348,8 @@ def _fold_softmax(scores, tops, sums, mixed, repeat, later):
         for m in range(scores.shape[1]):
             seen = max(0, min(keys, keys + later - length + m // repeat + 1))
             here, so_far = scores[head, m], mixed[head, m]
-            largest = ordered(bits(tops[head, m]))
+            top = exponents(here, seen, tops[head, m], row)
             for i in range(seen):
-                row[i] = widened(here[i])
-                found = ordered(bits(row[i]))
-                largest = i32(found if found > largest else largest)
-            top = from_bits(u32(ordered(largest)))
-            for i in range(seen):
-                row[i] = exp(row[i] - top)
                 here[i] = stored(row[i], scores)
             for i in range(seen, keys):
                 here[i] = stored(f32(0), scores)
