@@ -204,7 +204,7 @@ def test_the_gated_activation_is_the_same_exactly():
 
 
 def test_the_gated_activation_that_trains_keeps_its_type():
-    """In float32 on the way it would keep four times the memory for the backward."""
+    """In float32 on the way it would keep more memory for the backward."""
     x = torch.randn(8, 96, generator=torch.Generator().manual_seed(0)).to(torch.bfloat16).requires_grad_()
     kept = []
     with torch.autograd.graph.saved_tensors_hooks(lambda saved: kept.append(saved.dtype) or saved, lambda saved: saved):
